@@ -135,9 +135,9 @@ $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 
 # Parts of orilink alone, and damage to its inputs: tests/programs/link.sh.
 $B/link-units: tests/link/units.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
-$B/damage: tests/link/damage.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
+$B/damage: tests/link/damage.c tests/link/rewrite.h $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
 $B/link-units $B/damage:
-	$(BUILD) $^ -o $@
+	$(BUILD) $(filter-out %.h,$^) -o $@
 
 $B/net: tests/net/net.c $B/programs.a $B/ori.a
 	$(BUILD) $^ -o $@

@@ -471,7 +471,7 @@ static uint32_t count_last_uses(const Mapping *m, const Instr *i)
 static bool is_better_apart(const Mapping *m, const Network *network, const Node *first)
 {
     const Node *second = &m->nodes.at[network->last];
-    if (network->before != 2 || m->nuses[first->reg] != 1)
+    if (network->before != 2 || network->after != 1 || m->nuses[first->reg] != 1)
         return false;
     const Instr *i = ir_instr(m->fn, second->instr);
     bool between = false;

@@ -34,6 +34,13 @@ __global__ void k_m(int *p) { p[0] = mg + (int)cf[p[1]]; }
 static __global__ void k_static(int *p) { p[0] = arr[p[1]]; }
 template <class T> __device__ __noinline__ T tf(T x) { return x + x; }
 __global__ void k_t1(int *p) { p[0] = tf(p[1]); }
+__shared__ int of_the_file[16];
+__global__ void k_shared(int *p)
+{
+    of_the_file[threadIdx.x & 15] = p[1];
+    __syncthreads();
+    p[0] = of_the_file[3];
+}
 int main()
 {
     int *p = 0;

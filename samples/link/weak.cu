@@ -3,7 +3,7 @@
 #ifdef SECOND
 __device__ __noinline__ int only(int x) { return x * 31; }
 #define KERNEL k_second
-#define BODY only(x) + x * x
+#define BODY only(x) + x *x
 #else
 #define KERNEL k_first
 #define BODY x + 1

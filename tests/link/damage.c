@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/orilink/file.h"
+#include "tests/link/rewrite.h"
 
 typedef struct Random {
     uint64_t state;
@@ -62,47 +62,6 @@ static size_t damage(Random *r, uint8_t *p, size_t n)
     return n;
 }
 
-static void no_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
-
-// Rewrites a file. Returns the status.
-static Status rewrite(const char *path, const uint8_t *bytes, size_t n, Random *r)
-{
-    Heap heap = {0};
-    jmp_buf unwind;
-    volatile Status status = ST_INTERNAL;
-    Diag diag = {.write = no_message, .program = "damage"};
-    Link link = {.heap = &heap, .diag = &diag};
-    Seeds seeds = {.by_list = true};
-    DocumentedOptions options = {0};
-    heap.unwind = &unwind;
-    heap.limit = (size_t)1 << 31;
-    arena_init(&link.arena, &heap);
-    if (setjmp(unwind)) {
-        status = heap.status;
-    } else {
-        File file;
-        uint32_t sm = 0, kind = below(r, 8);
-        bool removes;
-        str_init(&link.names, &link.arena, NULL);
-        VEC_PUSH(&link.arena, &seeds.kernels, kind & 1 ? "k_rec" : "main");
-        if (kind & 2)
-            VEC_PUSH(&link.arena, &seeds.variables, "none");
-        status = file_parse(&file, path, bytes, n, &link, &sm);
-        if (status == ST_OK) {
-            graph_build(&link);
-            seed_roots(&link, &seeds, &removes);
-            if (kind & 4)
-                dce_documented(&link, &options);
-            else
-                dce_full(&link);
-            TextBuffer text = {.arena = &link.arena};
-            file_rewrite(&file, &link, &text);
-        }
-    }
-    heap_release(&heap);
-    return status;
-}
-
 typedef struct Original {
     const char *path;
     uint8_t *bytes;
@@ -138,7 +97,8 @@ int main(int argc, char **argv)
         size_t n = damage(&r, copy, o->n);
         copy = realloc(copy, n);
         clock_t start = clock();
-        Status status = rewrite(o->path, copy, n, &r);
+        uint32_t kind = below(&r, 8);
+        Status status = rewrite(o->path, copy, n, kind & 1 ? "k_rec" : "main", kind & 2, kind & 4, (size_t)1 << 31);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
         longest = MAX(longest, seconds);
         rewritten += status == ST_OK;

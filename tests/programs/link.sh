@@ -52,6 +52,9 @@ removed un-used section .nv.constant.dead_fn (18)'
 exits 'relocatable' 0 "$ORILINK" -r -v -o relocatable synthetic.cubin
 name='relocatable: nothing is removed'
 cmp -s synthetic.cubin relocatable/synthetic.cubin && ok || bad "the file changed"
+exits 'relocatable, why live' 0 "$ORILINK" -r --why-live dead_fn synthetic.cubin
+says 'relocatable, why live' out 'dead_fn is live:
+  dead_fn: nothing is removed from this link'
 exits 'lto' 0 "$ORILINK" --lto -o lto synthetic.cubin
 name='lto: nothing is removed'
 cmp -s synthetic.cubin lto/synthetic.cubin && ok || bad "the file changed"
@@ -66,6 +69,19 @@ exits 'variables alone' 2 "$ORILINK" --variables-used=x synthetic.cubin
 exits 'no input' 2 "$ORILINK"
 exits 'a missing file' 5 "$ORILINK" nothing.cubin
 echo 'no ELF' >text.cubin
+mkdir other
+cp synthetic.cubin other
+exits 'two files of one name' 2 "$ORILINK" -o never synthetic.cubin other/synthetic.cubin
+says 'two files of one name' err "orilink: 'synthetic.cubin' and 'other/synthetic.cubin' would have one name in 'never'"
+exits 'a list, verbose' 0 "$ORILINK" -v --kernels-used=main --variables-used='x*' synthetic.o
+name='a list, verbose'
+head -n 3 out >lines
+says 'a list, verbose' lines 'add referenced external kernel: *main*
+add referenced internal kernel: *main*
+add referenced variable: *x*'
+printf '!<arch>\n%-58s`\n01234567890123456789' '#1/20           0           0     0     644     20' >bsd.a
+exits 'an archive of BSD' 1 "$ORILINK" bsd.a
+says 'an archive of BSD' err "orilink: error: 'bsd.a' is an archive in the format of BSD; GNU ar makes others"
 exits 'a text' 1 "$ORILINK" -o never text.cubin
 name='a text'
 [ ! -e never ] && ok || bad "an output was left"
@@ -191,7 +207,7 @@ for sm in 75 80 90; do
     links 'the first weak copy' $sm '' k_ weak1.$sm.cubin weak2.$sm.cubin
     links 'the weak copy of fewer registers' $sm _Z4onlyi k_ weak2.$sm.cubin weak1.$sm.cubin
     links 'virtual functions' $sm '' k_virt shapes.$sm.cubin
-    for kernel in k_tab k_rec k_print k_m k_static k_t1; do
+    for kernel in k_tab k_rec k_print k_m k_static k_t1 k_shared; do
         links "$kernel" $sm _ZN1D1vEi $kernel shapes.$sm.cubin
     done
 done
@@ -215,7 +231,7 @@ exits 'an undefined symbol of dead code' 2 "$ORILINK" --why-live _Z2hbi small/fi
 
 # recursion and stack
 exits 'report' 0 "$ORILINK" --report=text --kernels-used=k_rec shapes.80.cubin
-says 'report' out 'recursion: odd(int) -> even(int) -> odd(int)
+says 'report' out 'recursion: odd(int), even(int)
 kernel k_rec(int*): 24 registers, a stack of unknown size'
 
 # -- Host objects ----------------------------------------------------------------------------------------------------

@@ -3,25 +3,13 @@
 #include "tools/orilink/cubin.h"
 
 enum { SM_MERCURY = 100 };  // from there on, cubins have a second view that cannot be rewritten
-enum { OTHER_KERNEL = 0x10, OTHER_COMPILER = 1, OSABI_CUDA = 0x41, ABI_VERSION = 8, INFO_SIZED = 4 };
+enum { OTHER_COMPILER = 1, OTHER_KERNEL = 0x10, OTHER_SHARED = 0x40, INFO_SIZED = 4 };
 
 typedef struct CubinReader {
     Cubin *c;
     Arena *arena;
     Diag *diag;
 } CubinReader;
-
-static bool damaged(const CubinReader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool damaged(const CubinReader *r, const char *fmt, ...)
-{
-    char text[400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    diag_plain(r->diag, DIAG_ERROR, "'%s' is damaged: %s", r->c->elf.file, text);
-    return false;
-}
 
 /* -- Symbols --------------------------------------------------------------------------------------------- */
 
@@ -31,7 +19,7 @@ bool symbol_is_variable(const Cubin *c, const ElfSymbol *s)
 {
     bool data = symbol_type(s) == STT_CUDA_OBJECT || symbol_type(s) == STT_OBJECT;
     bool owned = s->section && s->section < c->elf.sections.n && c->owner[s->section];
-    return data && !(s->other & OTHER_COMPILER) && !owned;
+    return data && !(s->other & (OTHER_COMPILER | OTHER_SHARED)) && !owned;
 }
 
 /* -- Sections -------------------------------------------------------------------------------------------- */
@@ -59,9 +47,7 @@ static bool is_known(const ElfSection *s)
     case SHT_NV_GLOBAL_INIT:
     case SHT_NV_SHARED:
     case SHT_NV_COMPAT: return true;
-    case SHT_PROGBITS:
-        return s->flags & SHF_INFO_LINK || is_code(s) || strncmp(s->text, ".debug_", 7) == 0 ||
-               strncmp(s->text, ".nv_debug_", 10) == 0;
+    case SHT_PROGBITS: return s->flags & SHF_INFO_LINK || is_code(s) || section_is_debug(s);
     case SHT_NOBITS: return strncmp(s->text, ".nv.local.", 10) == 0 || strncmp(s->text, ".nv.shared.", 11) == 0;
     default: return s->type >= SHT_NV_CONSTANT0 && s->type <= SHT_NV_CONSTANT_LAST;
     }
@@ -75,7 +61,8 @@ static bool find_function(CubinReader *r, uint32_t k)
     uint32_t symbol = s->info & 0xffffff;
     if (symbol >= c->elf.symbols.n || cubin_symbol(c, symbol)->section != k ||
         symbol_type(cubin_symbol(c, symbol)) != STT_FUNC)
-        return damaged(r, "section %u (%s) has no function: symbol %u is none of it", k, s->text, symbol);
+        return elf_damaged(&r->c->elf, r->diag, "section %u (%s) has no function: symbol %u is none of it", k, s->text,
+                           symbol);
     c->function[k] = symbol;
     c->owner[k] = k;
     return true;
@@ -93,7 +80,7 @@ static bool find_owner(CubinReader *r, uint32_t k)
         at = s->info;
         c->owner[k] = is_code(cubin_section(c, at)) ? at : 0;
         if (at == k)
-            return damaged(r, "section %u (%s) belongs to itself", k, s->text);
+            return elf_damaged(&r->c->elf, r->diag, "section %u (%s) belongs to itself", k, s->text);
     }
     return true;
 }
@@ -130,8 +117,8 @@ static bool read_calls(CubinReader *r)
         call.group = group;
         bool function = group == CALLS || group == TAKES_ADDRESS;
         if (call.a >= c->elf.symbols.n || (function && call.b >= c->elf.symbols.n))
-            return damaged(r, "record %llu of %s names symbol %u, %u of %u", (unsigned long long)at / 8, s->text,
-                           call.a, call.b, c->elf.symbols.n);
+            return elf_damaged(&r->c->elf, r->diag, "record %llu of %s names symbol %u, %u of %u",
+                               (unsigned long long)at / 8, s->text, call.a, call.b, c->elf.symbols.n);
         VEC_PUSH(r->arena, &c->calls, call);
     }
     return true;
@@ -143,18 +130,18 @@ static bool check_prototypes(const CubinReader *r)
     const ElfSection *s = cubin_section(c, c->prototype);
     for (uint64_t at = 0; c->prototype && at < s->size; at += 8)
         if (load32(s->data + at) >= c->elf.symbols.n)
-            return damaged(r, "record %llu of %s names symbol %u of %u", (unsigned long long)at / 8, s->text,
-                           load32(s->data + at), c->elf.symbols.n);
+            return elf_damaged(&r->c->elf, r->diag, "record %llu of %s names symbol %u of %u",
+                               (unsigned long long)at / 8, s->text, load32(s->data + at), c->elf.symbols.n);
     return true;
 }
 
-InfoSymbols info_symbols(uint8_t attribute)
+InfoSymbols info_symbols(const InfoRecord *record)
 {
     static const uint8_t symbols[256] = {
 #define RECORD(attribute, name, symbols) [attribute] = INFO_##symbols,
 #include "tools/orilink/records.def"
     };
-    return (InfoSymbols)symbols[attribute];
+    return record->format == INFO_SIZED ? (InfoSymbols)symbols[record->attribute] : INFO_NO_SYMBOL;
 }
 
 bool info_next(const ElfSection *s, uint64_t *at, InfoRecord *record)
@@ -176,18 +163,19 @@ static bool check_info(CubinReader *r, uint32_t k)
     const ElfSection *s = cubin_section(c, k);
     uint64_t at = 0;
     for (InfoRecord record; info_next(s, &at, &record);) {
-        InfoSymbols symbols = info_symbols(record.attribute);
-        if (symbols == INFO_UNKNOWN && record.format == INFO_SIZED)
+        InfoSymbols symbols = info_symbols(&record);
+        if (symbols == INFO_UNKNOWN)
             c->fixed = "it has an unknown kind of .nv.info record, which may name what would be removed";
         uint32_t n = symbols == INFO_ALL_SYMBOLS ? record.payload_size / 4 : symbols == INFO_FIRST_SYMBOL;
         if (n * 4 > record.payload_size)
-            return damaged(r, "a record of section %u (%s) is too short", k, s->text);
+            return elf_damaged(&r->c->elf, r->diag, "a record of section %u (%s) is too short", k, s->text);
         for (uint32_t i = 0; i < n; i++)
             if (load32(record.payload + 4 * i) >= c->elf.symbols.n)
-                return damaged(r, "a record of section %u (%s) names symbol %u of %u", k, s->text,
-                               load32(record.payload + 4 * i), c->elf.symbols.n);
+                return elf_damaged(&r->c->elf, r->diag, "a record of section %u (%s) names symbol %u of %u", k, s->text,
+                                   load32(record.payload + 4 * i), c->elf.symbols.n);
     }
-    return at == s->size || damaged(r, "the last record of section %u (%s) has not all its bytes", k, s->text);
+    return at == s->size ||
+           elf_damaged(&r->c->elf, r->diag, "the last record of section %u (%s) has not all its bytes", k, s->text);
 }
 
 // A file with a variable that is not all in its section stays as it is.
@@ -205,26 +193,37 @@ static void check_variables(Cubin *c)
 
 /* -- The file -------------------------------------------------------------------------------------------- */
 
+bool cubin_is_known(const uint8_t *bytes, size_t size)
+{
+    enum { OSABI_CUDA = 0x41, ABI_VERSION = 8 };
+    return size > 8 && bytes[7] == OSABI_CUDA && bytes[8] == ABI_VERSION;
+}
+
 bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag)
 {
     CubinReader r = {.c = c, .arena = arena, .diag = diag};
     *c = (Cubin){0};
-    if (!elf_read(&c->elf, file, bytes, size, arena, diag))
-        return false;
     Elf *elf = &c->elf;
+    if (!elf_read(elf, file, bytes, size, arena, diag))
+        return false;
     if (elf->machine != EM_CUDA || elf->type != ET_REL) {
         diag_plain(diag, DIAG_ERROR, "'%s' is no relocatable cubin; nvcc makes them with -rdc=true", file);
         return false;
     }
+    if (elf->sections.n >= SHN_RESERVED) {
+        diag_plain(diag, DIAG_ERROR, "'%s' has %u sections; at most %u are supported", file, elf->sections.n,
+                   SHN_RESERVED - 1);
+        return false;
+    }
+    if (!elf_read_symbols(elf, arena, diag))
+        return false;
     c->sm = elf->flags >> 8 & 0xff;
     c->owner = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     c->function = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     c->symbol = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     c->owned = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     c->next = NEW_ARRAY(arena, uint32_t, elf->sections.n);
-    if (elf->ident[7] != OSABI_CUDA || elf->ident[8] != ABI_VERSION)
-        c->fixed = "it is of another version of the CUDA toolkit than 13";
-    else if (c->sm >= SM_MERCURY)
+    if (c->sm >= SM_MERCURY)
         c->fixed = "cubins for sm_100 and later have a second view of their code that cannot be rewritten";
     else
         elf_layout(elf, &c->fixed);

@@ -54,13 +54,16 @@ typedef struct Cubin {
     uint32_t *next;          // by section: the next one that belongs to the same code; 0 = none
 } Cubin;
 
+// True if a cubin is of a toolkit whose formats are known: CUDA 13. Others may refer to anything.
+bool cubin_is_known(const uint8_t *bytes, size_t size);
 // Reads a relocatable cubin; false after an error message. `file` stays in use, and so do the bytes.
 bool cubin_read(Cubin *cubin, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag);
 // True for a function that the host may launch.
 bool symbol_is_kernel(const ElfSymbol *s);
-// True for a variable of a program, static ones and strings included; false for constants of the compiler.
+// True for a variable of a program in global or constant memory, static ones and strings included; false for constants
+// of the compiler.
 bool symbol_is_variable(const Cubin *cubin, const ElfSymbol *s);
-InfoSymbols info_symbols(uint8_t attribute);
+InfoSymbols info_symbols(const InfoRecord *record);
 // Reads the record at *at and advances; false at the end.
 bool info_next(const ElfSection *s, uint64_t *at, InfoRecord *record);
 
@@ -72,5 +75,15 @@ const FrameEntry *frame_at(const Cubin *cubin, uint64_t offset);
 
 static inline ElfSection *cubin_section(const Cubin *c, uint32_t k) { return &c->elf.sections.at[k]; }
 static inline ElfSymbol *cubin_symbol(const Cubin *c, uint32_t k) { return &c->elf.symbols.at[k]; }
+// True for a section that debuggers read.
+static inline bool section_is_debug(const ElfSection *s)
+{
+    return strncmp(s->text, ".debug_", 7) == 0 || strncmp(s->text, ".nv_debug_", 10) == 0;
+}
+// Returns the number of a section in messages: the symbol of its function, its own symbol, or its index.
+static inline uint32_t section_number(const Cubin *c, uint32_t k)
+{
+    return c->function[k] ? c->function[k] : c->symbol[k] ? c->symbol[k] : k;
+}
 
 #endif

@@ -6,7 +6,8 @@
 // whose symbol names no code is deferred. Phase 2 visits the deferred functions again, the last one first. The sections
 // of a function that phase 1 removes go with it, in a fixed order.
 //
-// Inferred: the tests for system calls compare names, and a kernel is an entry if liveness seeding made it a root.
+// Inferred: the tests for system calls compare names, and a kernel is an entry if liveness seeding made it a root. The
+// documented scan of all lists of callees in phase 2 is omitted, since the callers of phase 1 are those of all lists.
 #include "tools/orilink/link.h"
 
 enum { OTHER_PINNED = 4 };
@@ -33,6 +34,12 @@ static void find_callers(Documented *d)
         else if (e->kind == EDGE_ADDRESS || (e->kind == EDGE_REFERS && !from_code))
             d->address_taken[e->to] = true;
     }
+    for (uint32_t k = 0; k < link->inputs.n; k++)
+        for (uint32_t n = 0; n < link->inputs.at[k].cubin.calls.n; n++) {
+            const CallRecord *call = &link->inputs.at[k].cubin.calls.at[n];
+            if (call->group == HAS_SIGNATURE)
+                d->address_taken[link->inputs.at[k].node[call->a]] = true;
+        }
 }
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
@@ -53,11 +60,6 @@ static uint32_t code_of(const Documented *d, const Node *node)
 }
 
 /* -- The cascade ----------------------------------------------------------------------------------------- */
-
-uint32_t section_number(const Cubin *c, uint32_t section)
-{
-    return c->function[section] ? c->function[section] : c->symbol[section] ? c->symbol[section] : section;
-}
 
 static void remove_section(const Documented *d, const Cubin *c, uint32_t section)
 {
@@ -148,22 +150,10 @@ static void visit_function(Documented *d, NodeId n)
         remove_function(d, node, code);
 }
 
-// True if a function that was not removed calls another one.
-static bool has_live_caller(const Documented *d, NodeId n)
-{
-    for (uint32_t k = 0; k < d->link->edges.n; k++) {
-        const Edge *e = &d->link->edges.at[k];
-        if (e->to == n && e->kind == EDGE_CALL && d->link->nodes.at[e->from].live)
-            return true;
-    }
-    return false;
-}
-
 static void visit_deferred(Documented *d, NodeId n)
 {
     Node *node = &d->link->nodes.at[n];
-    if (is_entry(d, node) || d->caller[n] || code_of(d, node) || has_live_caller(d, n) ||
-        strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
+    if (is_entry(d, node) || d->caller[n] || code_of(d, node) || strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
         return;
     remove_function(d, node, 0);
 }

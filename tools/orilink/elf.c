@@ -7,26 +7,18 @@ bool section_has_no_bits(const ElfSection *s)
     return s->type == SHT_NOBITS || s->type == SHT_NV_GLOBAL || s->type == SHT_NV_SHARED || s->type == SHT_NULL;
 }
 
-/* -- Reading --------------------------------------------------------------------------------------------- */
-
-typedef struct ElfReader {
-    Elf *elf;
-    Arena *arena;
-    Diag *diag;
-} ElfReader;
-
-// Reports damage. Returns false.
-static bool damaged(const ElfReader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool damaged(const ElfReader *r, const char *fmt, ...)
+bool elf_damaged(const Elf *elf, Diag *diag, const char *fmt, ...)
 {
     char text[400];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    diag_plain(r->diag, DIAG_ERROR, "'%s' is damaged: %s", r->elf->file, text);
+    diag_plain(diag, DIAG_ERROR, "'%s' is damaged: %s", elf->file, text);
     return false;
 }
+
+/* -- Reading --------------------------------------------------------------------------------------------- */
 
 // True if a part of the file lies within it.
 static bool fits(const Elf *elf, uint64_t offset, uint64_t size)
@@ -34,36 +26,32 @@ static bool fits(const Elf *elf, uint64_t offset, uint64_t size)
     return offset <= elf->size && size <= elf->size - offset;
 }
 
-static bool read_header(ElfReader *r, uint64_t *shoff, uint64_t *n)
+static bool read_header(Elf *elf, Diag *diag, uint64_t *shoff, uint64_t *n)
 {
-    Elf *elf = r->elf;
     const uint8_t *p = elf->bytes;
     if (elf->size < ELF_EHDR || memcmp(p, "\177ELF", 4) != 0)
-        return damaged(r, "it is no ELF file");
+        return elf_damaged(elf, diag, "it is no ELF file");
     if (p[4] != 2 || p[5] != 1 || p[6] != 1)
-        return damaged(r, "it is no little-endian ELF file of 64 bits");
-    memcpy(elf->ident, p, sizeof elf->ident);
+        return elf_damaged(elf, diag, "it is no little-endian ELF file of 64 bits");
     elf->type = load16(p + 16);
     elf->machine = load16(p + 18);
-    elf->version = load32(p + 20);
-    elf->entry = load64(p + 24);
     *shoff = load64(p + 40);
     elf->flags = load32(p + 48);
-    elf->nsegments = load16(p + 56);
     *n = load16(p + 60);
     elf->shstrndx = load16(p + 62);
     if (load16(p + 52) != ELF_EHDR || (load16(p + 58) != ELF_SHDR && *shoff))
-        return damaged(r, "its headers have other sizes than those of ELF");
+        return elf_damaged(elf, diag, "its headers have other sizes than those of ELF");
     if (!*shoff || !fits(elf, *shoff, ELF_SHDR))
-        return damaged(r, "its section headers, at 0x%llx, are not in the file", (unsigned long long)*shoff);
+        return elf_damaged(elf, diag, "its section headers, at 0x%llx, are not in the file",
+                           (unsigned long long)*shoff);
     if (!*n)
         *n = load64(p + *shoff + 32);  // more than 0xff00 sections
     if (elf->shstrndx == 0xffff)
         elf->shstrndx = load32(p + *shoff + 40);
     if (*n > elf->size / ELF_SHDR || !fits(elf, *shoff, *n * ELF_SHDR))
-        return damaged(r, "its %llu section headers are not all in the file", (unsigned long long)*n);
+        return elf_damaged(elf, diag, "its %llu section headers are not all in the file", (unsigned long long)*n);
     if (elf->shstrndx >= *n)
-        return damaged(r, "it has no section %u with the names of sections", elf->shstrndx);
+        return elf_damaged(elf, diag, "it has no section %u with the names of sections", elf->shstrndx);
     return true;
 }
 
@@ -87,9 +75,8 @@ static uint64_t entry_size(uint32_t type)
     }
 }
 
-static bool read_section(ElfReader *r, uint32_t k, const uint8_t *p)
+static bool read_section(Elf *elf, uint32_t k, const uint8_t *p, Arena *arena, Diag *diag)
 {
-    Elf *elf = r->elf;
     ElfSection s = {.name = load32(p),
                     .type = load32(p + 4),
                     .flags = load64(p + 8),
@@ -103,54 +90,52 @@ static bool read_section(ElfReader *r, uint32_t k, const uint8_t *p)
                     .text = ""};
     uint64_t each = entry_size(s.type);
     if (!k && s.type != SHT_NULL)
-        return damaged(r, "section 0 is not empty");
+        return elf_damaged(elf, diag, "section 0 is not empty");
     if (k && s.type != SHT_NULL) {
         if (s.align & (s.align - 1))
-            return damaged(r, "section %u has the alignment %llu", k, (unsigned long long)s.align);
+            return elf_damaged(elf, diag, "section %u has the alignment %llu", k, (unsigned long long)s.align);
         if (!section_has_no_bits(&s) && !fits(elf, s.offset, s.size))
-            return damaged(r, "section %u, 0x%llx bytes at 0x%llx, is not in the file", k, (unsigned long long)s.size,
-                           (unsigned long long)s.offset);
+            return elf_damaged(elf, diag, "section %u, 0x%llx bytes at 0x%llx, is not in the file", k,
+                               (unsigned long long)s.size, (unsigned long long)s.offset);
         if (section_has_no_bits(&s) && s.size > UINT32_MAX)
-            return damaged(r, "section %u has the size 0x%llx", k, (unsigned long long)s.size);
+            return elf_damaged(elf, diag, "section %u has the size 0x%llx", k, (unsigned long long)s.size);
         if (each && (s.entsize != each || s.size % each))
-            return damaged(r, "section %u has entries of %llu bytes, not %llu, or part of one", k,
-                           (unsigned long long)s.entsize, (unsigned long long)each);
+            return elf_damaged(elf, diag, "section %u has entries of %llu bytes, not %llu, or part of one", k,
+                               (unsigned long long)s.entsize, (unsigned long long)each);
         if (!section_has_no_bits(&s))
             s.data = elf->bytes + s.offset;
     }
-    VEC_PUSH(r->arena, &elf->sections, s);
+    VEC_PUSH(arena, &elf->sections, s);
     return true;
 }
 
 // Checks what section headers say of other sections.
-static bool check_section(const ElfReader *r, uint32_t k)
+static bool check_section(const Elf *elf, uint32_t k, Diag *diag)
 {
-    Elf *elf = r->elf;
-    ElfSection *s = &elf->sections.at[k];
+    const ElfSection *s = &elf->sections.at[k];
     bool is_reloc = s->type == SHT_REL || s->type == SHT_RELA;
     if (s->type == SHT_NULL)
         return true;
-    if (!(s->text = name_at(&elf->sections.at[elf->shstrndx], s->name)))
-        return damaged(r, "section %u has no name in the table of names", k);
     if (s->link >= elf->sections.n)
-        return damaged(r, "section %u (%s) links to section %u of %u", k, s->text, s->link, elf->sections.n);
+        return elf_damaged(elf, diag, "section %u (%s) links to section %u of %u", k, s->text, s->link,
+                           elf->sections.n);
     if ((is_reloc || s->flags & SHF_INFO_LINK) && (s->info >= elf->sections.n || s->info == k))
-        return damaged(r, "section %u (%s) names section %u of %u", k, s->text, s->info, elf->sections.n);
+        return elf_damaged(elf, diag, "section %u (%s) names section %u of %u", k, s->text, s->info, elf->sections.n);
     if (is_reloc && (!elf->symtab || s->link != elf->symtab))
-        return damaged(r, "the relocations of section %u (%s) use section %u as symbol table", k, s->text, s->link);
+        return elf_damaged(elf, diag, "the relocations of section %u (%s) use section %u as symbol table", k, s->text,
+                           s->link);
     return true;
 }
 
-static bool read_symbols(ElfReader *r)
+static bool read_symbols(Elf *elf, Arena *arena, Diag *diag)
 {
-    Elf *elf = r->elf;
     const ElfSection *table = &elf->sections.at[elf->symtab];
     if (!elf->symtab)
         return true;
     if (table->size / ELF_SYM > INT32_MAX)
-        return damaged(r, "it has too many symbols");
+        return elf_damaged(elf, diag, "it has too many symbols");
     const ElfSection *strings = table->link < elf->sections.n ? &elf->sections.at[table->link] : elf->sections.at;
-    VEC_RESERVE(r->arena, &elf->symbols, (uint32_t)(table->size / ELF_SYM));
+    VEC_RESERVE(arena, &elf->symbols, (uint32_t)(table->size / ELF_SYM));
     for (uint32_t k = 0; k < table->size / ELF_SYM; k++) {
         const uint8_t *p = table->data + (size_t)k * ELF_SYM;
         ElfSymbol s = {.name = load32(p),
@@ -160,18 +145,18 @@ static bool read_symbols(ElfReader *r)
                        .value = load64(p + 8),
                        .size = load64(p + 16)};
         if (!(s.text = name_at(strings, s.name)))
-            return damaged(r, "symbol %u has no name in section %u", k, table->link);
+            return elf_damaged(elf, diag, "symbol %u has no name in section %u", k, table->link);
         if (s.section >= elf->sections.n && s.section < SHN_RESERVED)
-            return damaged(r, "symbol %u (%s) is in section %u of %u", k, s.text, s.section, elf->sections.n);
-        VEC_PUSH(r->arena, &elf->symbols, s);
+            return elf_damaged(elf, diag, "symbol %u (%s) is in section %u of %u", k, s.text, s.section,
+                               elf->sections.n);
+        VEC_PUSH(arena, &elf->symbols, s);
     }
     return true;
 }
 
 // Checks the relocations of a section.
-static bool check_relocs(const ElfReader *r, uint32_t k)
+static bool check_relocs(const Elf *elf, uint32_t k, Diag *diag)
 {
-    const Elf *elf = r->elf;
     const ElfSection *s = &elf->sections.at[k];
     if (s->type != SHT_REL && s->type != SHT_RELA)
         return true;
@@ -179,11 +164,12 @@ static bool check_relocs(const ElfReader *r, uint32_t k)
     for (uint32_t n = 0; n < reloc_count(s); n++) {
         ElfReloc reloc = reloc_at(s, n);
         if (reloc.symbol >= elf->symbols.n)
-            return damaged(r, "relocation %u of section %u (%s) names symbol %u of %u", n, k, s->text, reloc.symbol,
-                           elf->symbols.n);
+            return elf_damaged(elf, diag, "relocation %u of section %u (%s) names symbol %u of %u", n, k, s->text,
+                               reloc.symbol, elf->symbols.n);
         if (reloc.offset >= target->size)
-            return damaged(r, "relocation %u of section %u (%s) is at 0x%llx of section %u, which has 0x%llx bytes", n,
-                           k, s->text, (unsigned long long)reloc.offset, s->info, (unsigned long long)target->size);
+            return elf_damaged(elf, diag,
+                               "relocation %u of section %u (%s) is at 0x%llx of section %u, which has 0x%llx bytes", n,
+                               k, s->text, (unsigned long long)reloc.offset, s->info, (unsigned long long)target->size);
     }
     return true;
 }
@@ -199,28 +185,39 @@ ElfReloc reloc_at(const ElfSection *s, uint32_t k)
 
 bool elf_read(Elf *elf, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag)
 {
-    ElfReader r = {.elf = elf, .arena = arena, .diag = diag};
     uint64_t shoff = 0, n = 0;
     *elf = (Elf){.file = file, .bytes = bytes, .size = size};
-    if (!read_header(&r, &shoff, &n))
+    if (!read_header(elf, diag, &shoff, &n))
         return false;
     VEC_RESERVE(arena, &elf->sections, (uint32_t)n);
-    for (uint32_t k = 0; k < n; k++) {
-        if (!read_section(&r, k, bytes + shoff + (size_t)k * ELF_SHDR))
+    for (uint32_t k = 0; k < n; k++)
+        if (!read_section(elf, k, bytes + shoff + (size_t)k * ELF_SHDR, arena, diag))
             return false;
-        if (k && elf->sections.at[k].type == SHT_SYMTAB) {
-            if (elf->symtab)
-                return damaged(&r, "sections %u and %u are both symbol tables", elf->symtab, k);
-            elf->symtab = k;
-        }
+    const ElfSection *names = &elf->sections.at[elf->shstrndx];
+    for (uint32_t k = 1; k < n; k++) {
+        ElfSection *s = &elf->sections.at[k];
+        if (s->type != SHT_NULL && !(s->text = name_at(names, s->name)))
+            return elf_damaged(elf, diag, "section %u has no name in the table of names", k);
     }
-    for (uint32_t k = 1; k < n; k++)
-        if (!check_section(&r, k))
+    return true;
+}
+
+bool elf_read_symbols(Elf *elf, Arena *arena, Diag *diag)
+{
+    for (uint32_t k = 1; k < elf->sections.n; k++) {
+        if (elf->sections.at[k].type != SHT_SYMTAB)
+            continue;
+        if (elf->symtab)
+            return elf_damaged(elf, diag, "sections %u and %u are both symbol tables", elf->symtab, k);
+        elf->symtab = k;
+    }
+    for (uint32_t k = 1; k < elf->sections.n; k++)
+        if (!check_section(elf, k, diag))
             return false;
-    if (!read_symbols(&r))
+    if (!read_symbols(elf, arena, diag))
         return false;
-    for (uint32_t k = 1; k < n; k++)
-        if (!check_relocs(&r, k))
+    for (uint32_t k = 1; k < elf->sections.n; k++)
+        if (!check_relocs(elf, k, diag))
             return false;
     return true;
 }
@@ -246,7 +243,8 @@ bool elf_layout(Elf *elf, const char **why)
         end = s->offset + (section_has_no_bits(s) ? 0 : s->size);
     }
     uint64_t shoff = load64(elf->bytes + 40);
-    if (elf->nsegments || shoff < align_up(end, 8) || shoff + (uint64_t)elf->sections.n * ELF_SHDR != elf->size)
+    if (load16(elf->bytes + 56) || shoff < align_up(end, 8) ||
+        shoff + (uint64_t)elf->sections.n * ELF_SHDR != elf->size)
         return *why = "it has segments, or its section headers are not at its end", false;
     elf->gap = shoff - align_up(end, 8);
     return true;
@@ -254,17 +252,11 @@ bool elf_layout(Elf *elf, const char **why)
 
 /* -- Writing --------------------------------------------------------------------------------------------- */
 
-static void put(TextBuffer *text, const uint8_t *bytes, uint64_t n)
-{
-    if (n)
-        out_to_text(text, (const char *)bytes, n);
-}
-
 static void put_zeros(TextBuffer *text, uint64_t n)
 {
     static const uint8_t zeros[256];
     for (uint64_t part; n; n -= part)
-        put(text, zeros, part = MIN(n, sizeof zeros));
+        text_put(text, zeros, part = MIN(n, sizeof zeros));
 }
 
 // Appends zeros up to the gap before an offset, and the gap, which was at another offset.
@@ -272,7 +264,7 @@ static void put_gap(const Elf *elf, TextBuffer *text, uint64_t to, uint64_t gap,
 {
     put_zeros(text, to - gap - text->n);
     if (gap)
-        put(text, elf->bytes + original - gap, gap);
+        text_put(text, elf->bytes + original - gap, gap);
 }
 
 static void put_symbols(const Elf *elf, TextBuffer *text)
@@ -286,7 +278,7 @@ static void put_symbols(const Elf *elf, TextBuffer *text)
         store16(p + 6, s->section);
         store64(p + 8, s->value);
         store64(p + 16, s->size);
-        put(text, p, sizeof p);
+        text_put(text, p, sizeof p);
     }
 }
 
@@ -313,7 +305,7 @@ static void put_section_header(TextBuffer *text, const ElfSection *s)
     store32(p + 44, s->info);
     store64(p + 48, s->align);
     store64(p + 56, s->entsize);
-    put(text, p, sizeof p);
+    text_put(text, p, sizeof p);
 }
 
 void elf_write(Elf *elf, TextBuffer *text)
@@ -331,7 +323,7 @@ void elf_write(Elf *elf, TextBuffer *text)
         if (k == elf->symtab)
             put_symbols(elf, text);
         else
-            put(text, s->data, s->size);
+            text_put(text, s->data, s->size);
     }
     uint64_t shoff = align_up(text->n, 8) + elf->gap;
     put_gap(elf, text, shoff, elf->gap, load64(elf->bytes + 40));

@@ -7,7 +7,7 @@
 #define FAT_MAGIC 0xba55ed50u
 enum { FAT_HEADER = 16, ENTRY_HEADER = 0x40, FAT_PTX = 1, FAT_CUBIN = 2, FAT_LTO = 8 };
 enum { AT_STORED = 8, AT_PACKED = 16, AT_SM = 28, AT_FLAGS = 0x28, AT_SIZE = 0x38 };
-enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, SIZE_MAX_UNPACKED = 1 << 30, RATIO_MAX = 4096 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, SIZE_MAX_UNPACKED = 1 << 30, RATIO_MAX = 1 << 15 };
 
 static bool damaged(const Member *m, const Link *link, const char *what)
 {
@@ -18,7 +18,7 @@ static bool damaged(const Member *m, const Link *link, const char *what)
 // Returns the cubin of an entry; NULL after an error message.
 static const uint8_t *unpack(const Member *m, const FatEntry *e, Link *link, size_t *size)
 {
-    const uint8_t *p = cubin_section(&(Cubin){.elf = m->elf}, m->fatbin)->data + e->offset, *from = p + e->header;
+    const uint8_t *p = m->elf.sections.at[m->fatbin].data + e->offset, *from = p + e->header;
     uint64_t flags = load64(p + AT_FLAGS), packed = load32(p + AT_PACKED), n = load64(p + AT_SIZE);
     if (!(flags & (FLAG_LZ4 | FLAG_ZSTD))) {
         *size = e->stored;
@@ -41,8 +41,14 @@ static bool add_cubin(Member *m, FatEntry *e, Link *link)
 {
     size_t size = 0;
     const uint8_t *bytes = unpack(m, e, link, &size);
-    Input in = {.path = m->name, .is_system = m->is_system};
-    if (!bytes || !cubin_read(&in.cubin, m->name, bytes, size, &link->arena, link->diag))
+    Input in = {.is_system = m->is_system};
+    if (!bytes)
+        return false;
+    if (!cubin_is_known(bytes, size)) {
+        link->opaque = m->name;
+        return true;
+    }
+    if (!cubin_read(&in.cubin, m->name, bytes, size, &link->arena, link->diag))
         return false;
     VEC_PUSH(&link->arena, &link->inputs, in);
     e->input = link->inputs.n;
@@ -71,6 +77,7 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
 {
     const ElfSection *s = &m->elf.sections.at[m->fatbin];
     uint64_t at = 0;
+    uint32_t binaries = 0;
     while (s->size - at >= FAT_HEADER && load32(s->data + at) == FAT_MAGIC) {
         uint64_t size = load64(s->data + at + 8);
         if (load16(s->data + at + 6) != FAT_HEADER || size > s->size - at - FAT_HEADER)
@@ -78,6 +85,7 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
         if (!read_entries(m, link, at + FAT_HEADER, at + FAT_HEADER + size))
             return false;
         at += FAT_HEADER + size;
+        binaries++;
         while (at % 8 && at < s->size)
             at++;
     }
@@ -94,21 +102,21 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
             return false;
         *sm = e->sm;
         cubin = true;
+        if (binaries > 1 && e->input)  // `ld -r` joins sections, and relocations name places in them
+            link->inputs.at[e->input - 1].cubin.fixed = "its object has several fat binaries";
     }
     if (other && !cubin && !m->is_system)
         link->opaque = m->name;
     return true;
 }
 
-static void put(TextBuffer *text, const void *p, size_t n) { out_to_text(text, p, n); }
-
 // Appends an entry with a cubin, uncompressed.
 static void put_cubin(const uint8_t *p, const FatEntry *e, const TextBuffer *cubin, TextBuffer *text)
 {
     size_t start = text->n, padding = -cubin->n & 7;
-    put(text, p, e->header);
-    put(text, cubin->at, cubin->n);
-    put(text, "\0\0\0\0\0\0\0", padding);
+    text_put(text, p, e->header);
+    text_put(text, cubin->at, cubin->n);
+    text_put(text, "\0\0\0\0\0\0\0", padding);
     uint8_t *q = (uint8_t *)text->at + start;
     store64(q + AT_STORED, cubin->n + padding);
     store32(q + AT_PACKED, 0);
@@ -119,7 +127,7 @@ static void put_cubin(const uint8_t *p, const FatEntry *e, const TextBuffer *cub
 void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
 {
     const uint8_t *data = m->elf.sections.at[m->fatbin].data;
-    put(text, data, FAT_HEADER);
+    text_put(text, data, FAT_HEADER);
     for (uint32_t k = 0; k < m->entries.n; k++) {
         const FatEntry *e = &m->entries.at[k];
         const uint8_t *p = data + e->offset;
@@ -131,7 +139,7 @@ void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
             put_cubin(p, e, &cubin, text);
             arena_free(&scratch);
         } else {
-            put(text, p, e->header + e->stored);
+            text_put(text, p, e->header + e->stored);
         }
     }
     store64((uint8_t *)text->at + 8, text->n - FAT_HEADER);

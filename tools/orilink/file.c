@@ -6,8 +6,6 @@
 
 enum { AR_HEADER = 60, AR_MAGIC = 8, AR_SIZE = 48, AR_SIZE_DIGITS = 10 };
 
-static void put(TextBuffer *text, const void *p, size_t n) { out_to_text(text, p, n); }
-
 /* -- Host objects ---------------------------------------------------------------------------------------- */
 
 static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
@@ -41,14 +39,14 @@ static void rewrite_host(const Member *m, const uint8_t *bytes, Link *link, Text
     arena_init(&scratch, link->heap);
     TextBuffer section = {.arena = &scratch};
     fatbin_rewrite(m, link, &section);
-    put(text, bytes, fat->offset);
-    put(text, section.at, section.n);
+    text_put(text, bytes, fat->offset);
+    text_put(text, section.at, section.n);
     delta = section.n - fat->size;
     while (delta % ALIGN) {
-        put(text, "", 1);
+        text_put(text, "", 1);
         delta++;
     }
-    put(text, bytes + old_end, m->size - old_end);
+    text_put(text, bytes + old_end, m->size - old_end);
     uint8_t *p = (uint8_t *)text->at + start;
     if (shoff >= old_end)
         store64(p + 40, shoff += delta);
@@ -80,7 +78,11 @@ static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
         m->kind = MEMBER_HOST;
         return read_host(m, bytes, link, sm) ? ST_OK : ST_BAD_INPUT;
     }
-    Input in = {.path = m->name};
+    if (!cubin_is_known(bytes, m->size)) {
+        link->opaque = m->name;
+        return ST_OK;
+    }
+    Input in = {.is_system = m->is_system};
     m->kind = MEMBER_CUBIN;
     if (!cubin_read(&in.cubin, m->name, bytes, m->size, &link->arena, link->diag))
         return ST_BAD_INPUT;
@@ -102,7 +104,7 @@ static void rewrite_member(const File *file, const Member *m, Link *link, TextBu
     for (uint32_t k = 0; k < m->entries.n; k++)
         changes |= m->entries.at[k].input && cubin_changes(link, &link->inputs.at[m->entries.at[k].input - 1]);
     if (!changes)
-        put(text, bytes, m->size);
+        text_put(text, bytes, m->size);
     else if (m->kind == MEMBER_CUBIN)
         cubin_rewrite(link, &link->inputs.at[m->input - 1], text);
     else
@@ -151,6 +153,11 @@ static bool list_members(File *file, Link *link)
             size = size * 10 + (uint64_t)(p[AR_SIZE + k] - '0');
         if (size > file->size - at - AR_HEADER)
             return bad_archive(file, link);
+        if (p[0] == '#' && p[1] == '1' && p[2] == '/') {
+            diag_plain(link->diag, DIAG_ERROR, "'%s' is an archive in the format of BSD; GNU ar makes others",
+                       file->path);
+            return false;
+        }
         Member m = {.header = at, .offset = at + AR_HEADER, .size = size};
         m.name = member_name(file, p, longs, link);
         if (p[0] == '/' && p[1] == '/') {
@@ -205,18 +212,18 @@ static void move_symbols(const File *file, const uint64_t *moved, TextBuffer *te
 static void rewrite_archive(const File *file, Link *link, TextBuffer *text)
 {
     uint64_t *moved = NEW_ARRAY(text->arena, uint64_t, file->members.n + 1);
-    put(text, file->bytes, AR_MAGIC);
+    text_put(text, file->bytes, AR_MAGIC);
     for (uint32_t k = 0; k < file->members.n; k++) {
         const Member *m = &file->members.at[k];
         char size[AR_SIZE_DIGITS + 1];
         moved[k] = text->n;
-        put(text, file->bytes + m->header, AR_HEADER);
+        text_put(text, file->bytes + m->header, AR_HEADER);
         rewrite_member(file, m, link, text);
         size_t n = text->n - (size_t)moved[k] - AR_HEADER;
         snprintf(size, sizeof size, "%-*zu", AR_SIZE_DIGITS, n);
         memcpy(text->at + moved[k] + AR_SIZE, size, AR_SIZE_DIGITS);
         if (n & 1)
-            put(text, "\n", 1);
+            text_put(text, "\n", 1);
     }
     move_symbols(file, moved, text);
 }

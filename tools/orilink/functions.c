@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Properties of functions that depend on what they call: registers, stack, and recursion. One depth-first search over
-// direct calls visits callees first; an edge to a function on the path closes a cycle.
+// Properties of functions that depend on what they call: registers, stack, and recursion. Tarjan's algorithm finds the
+// strongly connected components of direct calls, callees first. A component of several functions, or of one that calls
+// itself, is recursive, and the stack of what reaches it has no bound.
 #include "tools/orilink/demangle.h"
 #include "tools/orilink/link.h"
-
-enum { NEW, ON_PATH, DONE };
 
 typedef struct Search {
     Link *link;
     Arena scratch;
     FunctionFacts *facts;
-    uint8_t *state;  // by NodeId
-    uint32_t *next;  // by NodeId: the next edge to follow
-    VEC(NodeId) path;
+    uint32_t *number;  // by NodeId: in the order of the search, from 1; 0 = not visited
+    uint32_t *low;     // by NodeId: the least number that it reaches within its component
+    uint32_t *next;    // by NodeId: the next edge to follow
+    bool *open;        // by NodeId: its component is not complete
+    uint32_t visited;
+    VEC(NodeId) path, component;  // component: functions whose components are not complete
     Out *cycles;
 } Search;
 
@@ -26,31 +28,17 @@ static void read_facts(Search *s, const Input *in)
         if (in->node[k] && in->registers[k] && !is_replaced(s->link, in, k))
             s->facts[in->node[k]].registers = in->registers[k];
     for (InfoRecord r; in->cubin.info && info_next(info, &at, &r);)
-        if (r.attribute == FRAME_SIZE && r.payload_size >= 8 && !is_replaced(s->link, in, load32(r.payload)))
+        if (r.attribute == FRAME_SIZE && info_symbols(&r) == INFO_FIRST_SYMBOL && r.payload_size >= 8 &&
+            !is_replaced(s->link, in, load32(r.payload)))
             s->facts[in->node[load32(r.payload)]].stack = load32(r.payload + 4);
 }
 
-static void print_cycle(Search *s, NodeId n)
+static void visit(Search *s, NodeId n)
 {
-    uint32_t k = s->path.n;
-    while (s->path.at[k - 1] != n)
-        k--;
-    out_z(s->cycles, "recursion:");
-    for (; k <= s->path.n; k++)
-        out_fmt(s->cycles, " %s ->", demangle(s->link->nodes.at[s->path.at[k - 1]].name, &s->scratch));
-    out_fmt(s->cycles, " %s\n", demangle(s->link->nodes.at[n].name, &s->scratch));
-}
-
-// Marks the functions on the path from `n` on as recursive.
-static void close_cycle(Search *s, NodeId n)
-{
-    for (uint32_t k = s->path.n; k-- > 0;) {
-        s->facts[s->path.at[k]].recursive = true;
-        if (s->path.at[k] == n)
-            break;
-    }
-    if (s->cycles)
-        print_cycle(s, n);
+    s->number[n] = s->low[n] = ++s->visited;
+    s->open[n] = true;
+    VEC_PUSH(&s->scratch, &s->path, n);
+    VEC_PUSH(&s->scratch, &s->component, n);
 }
 
 // Follows the next call of the last function on the path. False: it has no more.
@@ -63,34 +51,60 @@ static bool follow(Search *s)
         const Edge *e = &edges[s->next[n]++];
         if (e->kind != EDGE_CALL || !s->link->nodes.at[e->to].live)
             continue;
-        if (s->state[e->to] == ON_PATH)
-            close_cycle(s, e->to);
-        if (s->state[e->to] != NEW)
-            continue;
-        s->state[e->to] = ON_PATH;
-        VEC_PUSH(&s->scratch, &s->path, e->to);
-        return true;
+        if (!s->number[e->to]) {
+            visit(s, e->to);
+            return true;
+        }
+        if (s->open[e->to])
+            s->low[n] = MIN(s->low[n], s->number[e->to]);
+        s->facts[n].recursive |= e->to == n;
     }
     return false;
 }
 
-// Adds what the callees of a function need to its own needs.
-static void add_callees(Search *s, NodeId n)
+static void print_component(Search *s, uint32_t first)
 {
-    FunctionFacts *f = &s->facts[n];
-    uint32_t count, stack = 0;
-    const Edge *edges = node_edges(s->link, n, &count);
-    for (uint32_t k = 0; k < count; k++) {
-        const FunctionFacts *callee = &s->facts[edges[k].to];
-        if (edges[k].kind != EDGE_CALL)
-            continue;
-        f->all_registers = MAX(f->all_registers, callee->all_registers);
-        stack = MAX(stack, callee->all_stack);
-        f->unbounded |= callee->unbounded;
+    out_z(s->cycles, "recursion:");
+    for (uint32_t k = first; k < s->component.n; k++)
+        out_fmt(s->cycles, "%s %s", k > first ? "," : "",
+                demangle(s->link->nodes.at[s->component.at[k]].name, &s->scratch));
+    out_z(s->cycles, "\n");
+}
+
+// Adds what the functions of a component call to their own needs.
+static void complete(Search *s, NodeId root)
+{
+    uint32_t first = s->component.n, own = 0, stack = 0, registers = 0;
+    bool unbounded = false;
+    while (s->component.at[--first] != root)
+        continue;
+    bool recursive = s->component.n - first > 1 || s->facts[root].recursive;
+    for (uint32_t k = first; k < s->component.n; k++) {
+        NodeId n = s->component.at[k];
+        uint32_t count;
+        const Edge *edges = node_edges(s->link, n, &count);
+        own += s->facts[n].stack;
+        registers = MAX(registers, s->facts[n].registers);
+        for (uint32_t e = 0; e < count; e++) {
+            const FunctionFacts *callee = &s->facts[edges[e].to];
+            if (edges[e].kind != EDGE_CALL || s->open[edges[e].to])
+                continue;
+            registers = MAX(registers, callee->all_registers);
+            stack = MAX(stack, callee->all_stack);
+            unbounded |= callee->unbounded;
+        }
     }
-    f->all_registers = MAX(f->all_registers, f->registers);
-    f->all_stack = f->stack + stack;
-    f->unbounded |= f->recursive;
+    if (recursive && s->cycles)
+        print_component(s, first);
+    for (uint32_t k = first; k < s->component.n; k++) {
+        FunctionFacts *f = &s->facts[s->component.at[k]];
+        f->recursive = recursive;
+        f->all_registers = registers;
+        f->all_stack = own + stack;
+        f->unbounded = unbounded || recursive;
+        s->open[s->component.at[k]] = false;
+    }
+    s->component.n = first;
 }
 
 FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles)
@@ -98,21 +112,26 @@ FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles)
     Search s = {.link = link, .cycles = cycles};
     arena_init(&s.scratch, link->heap);
     s.facts = NEW_ARRAY(arena, FunctionFacts, link->nodes.n);
-    s.state = NEW_ARRAY(&s.scratch, uint8_t, link->nodes.n);
+    s.number = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
+    s.low = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
     s.next = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
+    s.open = NEW_ARRAY(&s.scratch, bool, link->nodes.n);
     for (uint32_t k = 0; k < link->inputs.n; k++)
         read_facts(&s, &link->inputs.at[k]);
     for (NodeId n = 1; n < link->nodes.n; n++) {
-        if (s.state[n] != NEW || link->nodes.at[n].kind > NODE_KERNEL || !link->nodes.at[n].live)
+        if (s.number[n] || link->nodes.at[n].kind > NODE_KERNEL || !link->nodes.at[n].live)
             continue;
-        s.state[n] = ON_PATH;
-        VEC_PUSH(&s.scratch, &s.path, n);
+        visit(&s, n);
         while (s.path.n) {
             if (follow(&s))
                 continue;
             NodeId done = s.path.at[--s.path.n];
-            s.state[done] = DONE;
-            add_callees(&s, done);
+            if (s.low[done] == s.number[done])
+                complete(&s, done);
+            if (s.path.n) {
+                NodeId caller = s.path.at[s.path.n - 1];
+                s.low[caller] = MIN(s.low[caller], s.low[done]);
+            }
         }
     }
     arena_free(&s.scratch);

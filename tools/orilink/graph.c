@@ -31,7 +31,7 @@ static void read_registers(Link *link, Input *in)
     uint64_t at = 0;
     in->registers = NEW_ARRAY(&link->arena, uint32_t, in->cubin.elf.symbols.n);
     for (InfoRecord r; in->cubin.info && info_next(info, &at, &r);)
-        if (r.attribute == REGCOUNT && r.payload_size >= 8)
+        if (r.attribute == REGCOUNT && info_symbols(&r) == INFO_FIRST_SYMBOL && r.payload_size >= 8)
             in->registers[load32(r.payload)] = load32(r.payload + 4);
 }
 
@@ -71,8 +71,25 @@ bool is_replaced(const Link *link, const Input *in, uint32_t symbol)
 {
     const ElfSymbol *s = cubin_symbol(&in->cubin, symbol);
     const Node *node = &link->nodes.at[in->node[symbol]];
-    return in->node[symbol] && is_defined(s) && symbol_bind(s) == STB_WEAK &&
-           (node->symbol != symbol || &link->inputs.at[node->input] != in);
+    if (link->keeps_all || !in->node[symbol] || !is_defined(s) || symbol_bind(s) != STB_WEAK)
+        return false;
+    bool alias = node->kind <= NODE_KERNEL && cubin_symbol(&in->cubin, node->symbol)->section == s->section;
+    return &link->inputs.at[node->input] != in || (node->symbol != symbol && !alias);
+}
+
+// Gives other names of the code of a function its node.
+static void name_aliases(Link *link, Input *in)
+{
+    for (uint32_t k = 1; k < in->cubin.elf.symbols.n; k++) {
+        const ElfSymbol *s = cubin_symbol(&in->cubin, k);
+        uint32_t function = is_defined(s) && symbol_type(s) == STT_FUNC ? in->cubin.function[s->section] : 0;
+        if (!function || in->node[k])
+            continue;
+        in->node[k] = in->node[function];
+        NodeId *place = symbol_bind(s) == STB_LOCAL ? NULL : named(link, s->text);
+        if (place && !*place)
+            *place = in->node[function];
+    }
 }
 
 static void make_nodes(Link *link)
@@ -85,6 +102,7 @@ static void make_nodes(Link *link)
         for (uint32_t s = 1; s < in->cubin.elf.symbols.n; s++)
             if (is_defined(cubin_symbol(&in->cubin, s)))
                 define(link, k, s);
+        name_aliases(link, in);
     }
     for (uint32_t k = 0; k < link->inputs.n; k++) {
         Input *in = &link->inputs.at[k];
@@ -123,7 +141,8 @@ static void list_variables(Link *link, Input *in)
         qsort(in->variables.at, in->variables.n, sizeof *in->variables.at, by_place);
 }
 
-const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
+// Returns the variable of a section that contains an offset; NULL = none does.
+static const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
 {
     Place key = {.section = section, .symbol = UINT32_MAX, .offset = offset};
     uint32_t low = 0, high = in->variables.n;  // those before `low` begin at the offset or before it
@@ -231,7 +250,7 @@ static void add_externs(Graph *g, uint32_t input, uint32_t section)
     if (s->type != SHT_NV_INFO || !code || is_replaced(g->link, in, in->cubin.function[code]))
         return;
     for (InfoRecord record; info_next(s, &at, &record);)
-        for (uint32_t k = 0; info_symbols(record.attribute) == INFO_ALL_SYMBOLS && k < record.payload_size / 4; k++)
+        for (uint32_t k = 0; info_symbols(&record) == INFO_ALL_SYMBOLS && k < record.payload_size / 4; k++)
             add_edge(g, in->node[in->cubin.function[code]], in->node[load32(record.payload + 4 * k)], EDGE_CALL);
 }
 
@@ -284,7 +303,8 @@ static void add_fixed(Graph *g, uint32_t input)
     const char *why = in->is_system ? "it is a system library" : "it stays as it is";
     if (!in->cubin.fixed && !in->is_system)
         return;
-    NodeId all = node_new(g->link, (Node){.name = in->path, .kind = NODE_SECTION, .input = input, .root = why});
+    NodeId all =
+        node_new(g->link, (Node){.name = in->cubin.elf.file, .kind = NODE_SECTION, .input = input, .root = why});
     for (uint32_t k = 1; k < in->cubin.elf.symbols.n; k++)
         add_edge(g, all, in->node[k], EDGE_PART);
 }

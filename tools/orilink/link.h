@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inputs of a link, and the graph of what they define. A node is a function or a variable; an edge says that the
-// code or data of one requires the other. Definitions of one name are one node: a strong one replaces weak ones, and
-// the first weak one replaces the others, as in nvlink.
+// code or data of one requires the other. Definitions of one name are one node: a strong one replaces weak ones. Of
+// weak ones, the first one with the fewest registers replaces the others, as in nvlink.
 #ifndef ORI_LINK_H
 #define ORI_LINK_H
 
@@ -44,7 +44,6 @@ typedef struct Place {
 } Place;
 
 typedef struct Input {
-    const char *path;
     Cubin cubin;
     NodeId *node;          // by symbol: the node that it names; 0 = none, or it is not defined in the link
     NodeId *section;       // by section: its node as a whole; 0 = none
@@ -70,6 +69,7 @@ typedef struct Link {
     VEC(Edge) edges;             // in the order of `from` after graph_build()
     Names used[HOST_SETS];       // patterns of host information
     StrTable *known[HOST_SETS];  // the same, to find a pattern
+    bool keeps_all;              // a relocatable link, or --lto: nothing is removed
     bool lacks_host_info;        // an object with device code has none
     const char *opaque;          // an object whose code for the target cannot be read; NULL: none
     Out *verbose;                // NULL: no messages about what is used and removed
@@ -86,8 +86,6 @@ static inline const Edge *node_edges(const Link *link, NodeId n, uint32_t *count
     *count = (n + 1 < link->nodes.n ? link->nodes.at[n + 1].first : link->edges.n) - first;
     return link->edges.at + first;
 }
-// Returns the variable of a section that contains an offset; NULL = none does.
-const Place *variable_at(const Input *input, uint32_t section, uint64_t offset);
 
 /* seed.c */
 // Patterns of names that are used: --kernels-used and --variables-used, or host information.
@@ -99,8 +97,10 @@ typedef struct Seeds {
 } Seeds;
 // Adds the names of a section of host information to a set.
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n);
-// Sets the roots of all nodes. *removes: something may be removed. False after an error message.
-bool seed_roots(Link *link, const Seeds *seeds, bool *removes);
+// True if nothing is removed: in a relocatable link, and with --lto.
+bool seeds_keep_all(const Seeds *seeds);
+// Sets the roots of all nodes. False after an error message.
+bool seed_roots(Link *link, const Seeds *seeds);
 
 /* dce_full.c */
 // Marks the nodes that roots reach as live.
@@ -113,8 +113,6 @@ typedef struct DocumentedOptions {
 } DocumentedOptions;
 // Marks as live what nvlink is documented to keep.
 void dce_documented(Link *link, const DocumentedOptions *options);
-// Returns the number of a section in messages: the symbol of its function, its own symbol, or its index.
-uint32_t section_number(const Cubin *cubin, uint32_t section);
 
 /* report.c */
 // Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.
@@ -124,7 +122,6 @@ void report_map(const Link *link, Out *out);
 // Prints why a function or variable is live, or that it is dead. False: no input defines it; `nearest` has names like
 // it.
 bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *out);
-
 // Prints direct calls as a graph of Graphviz.
 void report_callgraph(const Link *link, bool demangled, Out *out);
 // Prints each function and variable, and why it is live, as JSON.

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tools/options/crash.h"
 #include "tools/options/option_docs.h"
 #include "tools/orilink/file.h"
 
@@ -208,12 +207,17 @@ static Status write_report(Driver *d, const char *path, Report *report)
 
 /* -- Output ---------------------------------------------------------------------------------------------- */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static Status write_file(Driver *d, const File *in, const TextBuffer *text)
 {
     Arena scratch;
     arena_init(&scratch, &d->heap);
-    const char *base = strrchr(in->path, '/');
-    base = base ? base + 1 : in->path;
+    const char *base = base_name(in->path);
     char *path = arena_alloc(&scratch, strlen(d->output) + strlen(base) + 2);
     sprintf(path, "%s/%s", d->output, base);
     OutFile file;
@@ -238,20 +242,36 @@ static void warn_of_fixed(Driver *d)
     }
 }
 
+// False, after an error message, if two files would be written under one name. The same file may be named twice.
+static bool names_are_distinct(Driver *d)
+{
+    StrTable names;
+    VEC(const char *) paths = {0};  // by StrId
+    str_init(&names, &d->link.arena, NULL);
+    for (uint32_t k = 0; k < d->files.n; k++) {
+        const char *path = d->files.at[k].path;
+        StrId id = str_intern_z(&names, base_name(path));
+        while (paths.n <= id)
+            VEC_PUSH(&d->link.arena, &paths, NULL);
+        if (paths.at[id] && strcmp(paths.at[id], path) != 0)
+            return program_fail(&program, "'%s' and '%s' would have one name in '%s'", paths.at[id], path, d->output);
+        paths.at[id] = path;
+    }
+    return true;
+}
+
 // Rewrites all files before it writes the first one.
-static Status write_all(Driver *d, bool rewrite)
+static Status write_all(Driver *d)
 {
     Status status = ST_OK;
+    if (!names_are_distinct(d))
+        return ST_USAGE;
     TextBuffer *texts = NEW_ARRAY(&d->link.arena, TextBuffer, d->files.n);
     for (uint32_t k = 0; k < d->files.n; k++) {
-        const File *file = &d->files.at[k];
         texts[k].arena = &d->link.arena;
-        if (rewrite)
-            file_rewrite(file, &d->link, &texts[k]);
-        else
-            out_to_text(&texts[k], (const char *)file->bytes, file->size);
+        file_rewrite(&d->files.at[k], &d->link, &texts[k]);
     }
-    if (rewrite)
+    if (!d->link.keeps_all)
         warn_of_fixed(d);
     if (mkdir(d->output, 0777) != 0 && errno != EEXIST) {
         program_fail(&program, "cannot make the folder '%s': %s", d->output, strerror(errno));
@@ -271,15 +291,15 @@ static Status run(Driver *d, int argc, char **argv)
     status = read_inputs(d);
     if (status != ST_OK)
         return status;
+    d->link.keeps_all = seeds_keep_all(&d->seeds);
     graph_build(&d->link);
-    bool removes;
-    if (!seed_roots(&d->link, &d->seeds, &removes))
+    if (!seed_roots(&d->link, &d->seeds))
         return ST_USAGE;
-    if (removes && d->documented)
+    if (d->documented && !d->link.keeps_all)
         dce_documented(&d->link, &d->documented_options);
-    else if (removes)
+    else
         dce_full(&d->link);
-    if (removes && (d->print_gc || (d->verbose && !d->documented)))
+    if (!d->link.keeps_all && (d->print_gc || (d->verbose && !d->documented)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
     bool known = explain(d);
     if (d->text_report)
@@ -293,7 +313,7 @@ static Status run(Driver *d, int argc, char **argv)
     if (status != ST_OK)
         return status;
     if (d->output)
-        status = write_all(d, removes);
+        status = write_all(d);
     out_flush(&d->out);
     return status != ST_OK ? status : known ? ST_OK : ST_USAGE;
 }

@@ -105,7 +105,7 @@ static void divide(Removal *r, uint32_t first, uint32_t end)
         uint64_t start = places[k].offset, stop = start;
         bool live = false;
         for (next = k; next < end && (next == k || places[next].offset < stop); next++) {
-            stop = MAX(stop, places[next].offset + places[next].size);
+            stop = MAX(stop, places[next].offset + MAX(places[next].size, 1));
             live |= is_live(r, places[next].symbol);
         }
         other |= has_other_bytes(s, at, start) || stop > s->size;
@@ -184,12 +184,6 @@ static void find_dead_symbols(Removal *r)
     }
 }
 
-// True for a section that debuggers read. It does not keep what its relocations name.
-static bool is_debug(const ElfSection *s)
-{
-    return strncmp(s->text, ".debug_", 7) == 0 || strncmp(s->text, ".nv_debug_", 10) == 0;
-}
-
 // Keeps undefined symbols to which something that stays refers.
 static void keep_references(Removal *r)
 {
@@ -198,7 +192,7 @@ static void keep_references(Removal *r)
         const ElfSection *s = cubin_section(c, k);
         bool relocs = s->type == SHT_REL || s->type == SHT_RELA;
         uint64_t at = 0;
-        if (relocs && !r->section_gone[s->info] && !is_debug(cubin_section(c, s->info)))
+        if (relocs && !r->section_gone[s->info] && !section_is_debug(cubin_section(c, s->info)))
             for (uint32_t n = 0; n < reloc_count(s); n++) {
                 ElfReloc reloc = reloc_at(s, n);
                 if (move_place(r, s->info, &reloc.offset) && is_undefined(r, reloc.symbol))
@@ -207,7 +201,7 @@ static void keep_references(Removal *r)
         if (s->type != SHT_NV_INFO || r->section_gone[k] || !c->owner[k])
             continue;
         for (InfoRecord record; info_next(s, &at, &record);)
-            for (uint32_t n = 0; info_symbols(record.attribute) == INFO_ALL_SYMBOLS && n < record.payload_size / 4; n++)
+            for (uint32_t n = 0; info_symbols(&record) == INFO_ALL_SYMBOLS && n < record.payload_size / 4; n++)
                 if (is_undefined(r, load32(record.payload + 4 * n)))
                     r->symbol_gone[load32(record.payload + 4 * n)] = false;
     }
@@ -251,8 +245,6 @@ static uint32_t map_section(const Removal *r, uint32_t section)
     return r->new_section[section];
 }
 
-static void put(TextBuffer *text, const uint8_t *p, size_t n) { out_to_text(text, (const char *)p, n); }
-
 // Returns the new offset of the common entry that an entry of .debug_frame names at a place. The old one may be wrong.
 static uint64_t new_common(const Removal *r, uint64_t place)
 {
@@ -269,7 +261,7 @@ static void rewrite_relocs(const Removal *r, const ElfSection *s, TextBuffer *te
         const ElfSymbol *symbol = cubin_symbol(r->c, reloc.symbol);
         uint8_t p[ELF_RELA];
         uint64_t to = reloc.offset, addend = (uint64_t)reloc.addend;
-        if (!move_place(r, s->info, &to) || (r->symbol_gone[reloc.symbol] && is_debug(target)))
+        if (!move_place(r, s->info, &to) || (r->symbol_gone[reloc.symbol] && section_is_debug(target)))
             continue;
         if (s->info == r->c->frame && r->in_parts[s->info] && symbol->section == s->info)
             addend = new_common(r, reloc.offset);
@@ -277,7 +269,7 @@ static void rewrite_relocs(const Removal *r, const ElfSection *s, TextBuffer *te
         store32(p + 8, reloc.type);
         store32(p + 12, map_symbol(r, reloc.symbol));
         store64(p + 16, addend);
-        put(text, p, s->type == SHT_RELA ? ELF_RELA : ELF_REL);
+        text_put(text, p, s->type == SHT_RELA ? ELF_RELA : ELF_REL);
     }
 }
 
@@ -285,11 +277,11 @@ static void rewrite_info(const Removal *r, const ElfSection *s, TextBuffer *text
 {
     uint64_t at = 0;
     for (InfoRecord record; info_next(s, &at, &record);) {
-        InfoSymbols symbols = record.format == 4 ? info_symbols(record.attribute) : INFO_NO_SYMBOL;
+        InfoSymbols symbols = info_symbols(&record);
         if (symbols == INFO_FIRST_SYMBOL && r->symbol_gone[load32(record.payload)])
             continue;
         size_t start = text->n;
-        put(text, record.at, record.size);
+        text_put(text, record.at, record.size);
         uint8_t *p = (uint8_t *)text->at + start + 4;
         if (symbols == INFO_FIRST_SYMBOL)
             store32(p, map_symbol(r, load32(record.payload)));
@@ -318,7 +310,7 @@ static void keep_abi_record(const Removal *r, TextBuffer *text)
             continue;
         for (InfoRecord record; info_next(s, &at, &record);)
             if (record.attribute == ABI_RECORD) {
-                put(text, record.at, record.size);
+                text_put(text, record.at, record.size);
                 return;
             }
     }
@@ -337,7 +329,7 @@ static void rewrite_calls(const Removal *r, const ElfSection *s, TextBuffer *tex
             continue;
         store32(p, marker ? 0 : map_symbol(r, a));
         store32(p + 4, marker || !function ? b : map_symbol(r, b));
-        put(text, p, sizeof p);
+        text_put(text, p, sizeof p);
     }
 }
 
@@ -349,7 +341,7 @@ static void rewrite_prototypes(const Removal *r, const ElfSection *s, TextBuffer
             continue;
         store32(p, map_symbol(r, load32(s->data + at)));
         store32(p + 4, load32(s->data + at + 4));
-        put(text, p, sizeof p);
+        text_put(text, p, sizeof p);
     }
 }
 
@@ -360,8 +352,8 @@ static void rewrite_parts(const Removal *r, uint32_t section, const ElfSection *
         if (p->section != section)
             continue;
         while (text->n < p->to)
-            put(text, (const uint8_t *)"", 1);
-        put(text, s->data + p->offset, p->size);
+            text_put(text, "", 1);
+        text_put(text, s->data + p->offset, p->size);
     }
 }
 
@@ -456,7 +448,7 @@ static void copy_sections(const Removal *r, Elf *out)
 bool cubin_changes(const Link *link, const Input *in)
 {
     const Cubin *c = &in->cubin;
-    for (uint32_t k = 1; k < c->elf.symbols.n && !c->fixed; k++)
+    for (uint32_t k = 1; k < c->elf.symbols.n && !c->fixed && !link->keeps_all; k++)
         if (in->node[k] && cubin_symbol(c, k)->section != SHN_UNDEF &&
             (!link->nodes.at[in->node[k]].live || is_replaced(link, in, k)))
             return true;

@@ -27,7 +27,7 @@ static void removed_function(const Link *link, const Cubin *c, uint32_t code, Ou
 
 static bool stays(const Link *link, const Input *in, uint32_t symbol)
 {
-    return link->nodes.at[in->node[symbol]].live && !is_replaced(link, in, symbol);
+    return link->keeps_all || (link->nodes.at[in->node[symbol]].live && !is_replaced(link, in, symbol));
 }
 
 void report_removed(const Link *link, Out *gc)

@@ -56,8 +56,6 @@ static bool matches(const Patterns *p, const char *name)
 
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
 {
-    static const char *const words[HOST_SETS] = {"external kernel",   "internal kernel",   "external constant",
-                                                 "internal constant", "external variable", "internal variable"};
     if (!link->known[set]) {
         link->known[set] = NEW(&link->arena, StrTable);
         str_init(link->known[set], &link->arena, NULL);
@@ -67,13 +65,18 @@ void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
             end++;
         uint32_t before = link->known[set]->strings.n;
         str_intern(link->known[set], (const char *)names + at, end - at);
-        if (end == at || link->known[set]->strings.n == before)
-            continue;
-        const char *name = arena_text(&link->arena, (const char *)names + at, end - at);
-        VEC_PUSH(&link->arena, &link->used[set], name);
-        if (link->verbose)
-            out_fmt(link->verbose, "add referenced %s: %s\n", words[set], name);
+        if (end > at && link->known[set]->strings.n > before)
+            VEC_PUSH(&link->arena, &link->used[set], arena_text(&link->arena, (const char *)names + at, end - at));
     }
+}
+
+static void print_host_names(const Link *link)
+{
+    static const char *const words[HOST_SETS] = {"external kernel",   "internal kernel", "external constant",
+                                                 "internal constant", "external global", "internal global"};
+    for (int set = 0; set < HOST_SETS; set++)
+        for (uint32_t k = 0; k < link->used[set].n; k++)
+            out_fmt(link->verbose, "add referenced %s: %s\n", words[set], link->used[set].at[k]);
 }
 
 // The patterns of kernels and variables that are roots.
@@ -117,19 +120,33 @@ static void add_all(Patterns *to, const Names *from)
         add_pattern(to, from->at[k]);
 }
 
+// Adds the patterns of a list of the user, with the messages of the sets that receive them.
+static void add_list(Link *link, Patterns *to, const Names *list, const char *one, const char *two)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        const char *pattern = substring_pattern(link, list->at[k]);
+        add_pattern(to, pattern);
+        if (link->verbose)
+            out_fmt(link->verbose, "add referenced %s: %s\n", one, pattern);
+        if (link->verbose && two)
+            out_fmt(link->verbose, "add referenced %s: %s\n", two, pattern);
+    }
+}
+
 // Chooses between host information and lists. False: there is neither.
 static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
 {
     bool complete = !link->lacks_host_info && !seeds->ignore_host_info;
     roots->why_kernel = "the host may launch any kernel";
     roots->why_variable = "the host may access any variable";
-    if (complete && !seeds->by_list && link->verbose)
+    if (complete && !seeds->by_list && link->verbose) {
+        print_host_names(link);
         out_z(link->verbose, "use host info\n");
+    }
     if (link->lacks_host_info && !seeds->ignore_host_info && !seeds->by_list && link->verbose)
         out_z(link->verbose, "incomplete so ignore host info\n");
     if (seeds->kernels.n) {
-        for (uint32_t k = 0; k < seeds->kernels.n; k++)
-            add_pattern(&roots->kernels, substring_pattern(link, seeds->kernels.at[k]));
+        add_list(link, &roots->kernels, &seeds->kernels, "external kernel", "internal kernel");
         roots->why_kernel = "--kernels-used names it";
     } else if (complete) {
         add_all(&roots->kernels, &link->used[HOST_KE]);
@@ -141,8 +158,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
         roots->all_kernels = true;
     }
     if (seeds->variables.n) {
-        for (uint32_t k = 0; k < seeds->variables.n; k++)
-            add_pattern(&roots->variables, substring_pattern(link, seeds->variables.at[k]));
+        add_list(link, &roots->variables, &seeds->variables, "variable", NULL);
         roots->why_variable = "--variables-used or the host names it";
     } else {
         roots->all_variables = !complete;
@@ -154,21 +170,21 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     return true;
 }
 
-bool seed_roots(Link *link, const Seeds *seeds, bool *removes)
+bool seeds_keep_all(const Seeds *seeds) { return seeds->relocatable || (seeds->lto && !seeds->force_partial_lto); }
+
+bool seed_roots(Link *link, const Seeds *seeds)
 {
     Roots roots = {.kernels = {.arena = &link->arena}, .variables = {.arena = &link->arena}};
-    *removes = !seeds->relocatable && (!seeds->lto || seeds->force_partial_lto);
     if (seeds->by_list && seeds->use_host_info)
         diag_plain(link->diag, DIAG_WARNING,
                    "ignore -use-host-info because -kernels-used or -variables-used is specified");
-    if (!*removes)
-        return true;
-    if (!choose_roots(link, seeds, &roots)) {
+    if (!link->keeps_all && !choose_roots(link, seeds, &roots)) {
         diag_plain(link->diag, DIAG_ERROR,
                    "--variables-used alone requires host information about kernels; add --kernels-used");
         return false;
     }
     for (NodeId n = 1; n < link->nodes.n; n++)
-        link->nodes.at[n].root = root_of(link, &roots, &link->nodes.at[n]);
+        link->nodes.at[n].root =
+            link->keeps_all ? "nothing is removed from this link" : root_of(link, &roots, &link->nodes.at[n]);
     return true;
 }
