@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tests the parts of orilink that stand alone: decompression and demangling. Ends in `N passed, N failed`.
+// Tests the parts of orilink that stand alone: decompression, index maps and demangling. Ends in `N passed, N failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/orilink/compact.h"
 #include "tools/orilink/demangle.h"
 #include "tools/orilink/unpack.h"
 
@@ -68,6 +69,34 @@ static void check_decode(Decode *decode, const uint8_t *bytes, size_t size, cons
     free(more);
 }
 
+/* -- Index maps ------------------------------------------------------------------------------------------ */
+
+// True if a map replaces an index by another one, with this result.
+static bool replaces(const IndexMap *map, uint32_t index, IndexState state, uint32_t expected)
+{
+    return index_map_replace(map, &index) == state && (state != INDEX_OK || index == expected);
+}
+
+static void check_index_maps(Arena *arena)
+{
+    enum { N = 6, ADDED = 2 };
+    static const bool gone[N] = {[2] = true, [3] = true, [5] = true};
+    IndexMap map;
+    index_map_init(&map, arena, N, gone, ADDED);
+    check(replaces(&map, 0, INDEX_OK, 0), "index map", "index 0 moves");
+    check(replaces(&map, 1, INDEX_OK, 1), "index map", "an index before removed ones moves");
+    check(replaces(&map, 4, INDEX_OK, 2), "index map", "an index behind removed ones does not move");
+    check(replaces(&map, 2, INDEX_DELETED, 0), "index map", "a removed index is no error");
+    check(replaces(&map, 5, INDEX_DELETED, 0), "index map", "the last index, removed, is no error");
+    check(replaces(&map, added_index(0), INDEX_OK, 3), "index map", "an added index is not behind the others");
+    check(replaces(&map, added_index(1), INDEX_OK, 4), "index map", "the second added index is not the last");
+    check(replaces(&map, N, INDEX_NOT_VIRTUAL, 0), "index map", "an index behind the last one is no error");
+    check(replaces(&map, added_index(ADDED), INDEX_NOT_VIRTUAL, 0), "index map",
+          "a negative index too low is no error");
+    map.back[2] = 3;
+    check(replaces(&map, 4, INDEX_NOT_VIRTUAL, 0), "index map", "an index that does not map back is no error");
+}
+
 /* -- Demangling ------------------------------------------------------------------------------------------ */
 
 static const char *const names[][2] = {
@@ -111,6 +140,7 @@ int main(void)
     check_decode(zstd_decode, zstd_prose, sizeof zstd_prose, prose, sizeof prose - 1, "zstd, prose");
     check_decode(lz4_decode, lz4_repeated, sizeof lz4_repeated, repeated, sizeof repeated - 1, "lz4, repeated");
     check_decode(lz4_decode, lz4_prose, sizeof lz4_prose, prose, sizeof prose - 1, "lz4, prose");
+    check_index_maps(&arena);
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
         const char *got = demangle(names[k][0], &arena);
         check(strcmp(got, names[k][1]) == 0, names[k][0], got);

@@ -108,15 +108,14 @@ static bool read_calls(CubinReader *r)
     int32_t group = 0;
     for (uint64_t at = 0; c->callgraph && at < s->size; at += 8) {
         CallRecord call = {.a = load32(s->data + at), .b = load32(s->data + at + 4)};
-        if (!call.a && (int32_t)call.b < 0) {
+        if (call_is_marker(call.a, call.b)) {
             group = (int32_t)call.b;
             if (group < TAKES_ADDRESS)
                 c->fixed = "its .nv.callgraph has an unknown group of records";
             continue;
         }
         call.group = group;
-        bool function = group == CALLS || group == TAKES_ADDRESS;
-        if (call.a >= c->elf.symbols.n || (function && call.b >= c->elf.symbols.n))
+        if (call.a >= c->elf.symbols.n || (call_names_function(group) && call.b >= c->elf.symbols.n))
             return elf_damaged(&r->c->elf, r->diag, "record %llu of %s names symbol %u, %u of %u",
                                (unsigned long long)at / 8, s->text, call.a, call.b, c->elf.symbols.n);
         VEC_PUSH(r->arena, &c->calls, call);

@@ -21,6 +21,11 @@ typedef struct CallRecord {
     uint32_t a, b;
 } CallRecord;
 
+// True for the number that begins a group of records.
+static inline bool call_is_marker(uint32_t a, uint32_t b) { return !a && (int32_t)b < 0; }
+// True if the second number of the records in a group is a function.
+static inline bool call_names_function(int32_t group) { return group == CALLS || group == TAKES_ADDRESS; }
+
 // A record of .nv.info or .nv.info.FUNCTION.
 typedef struct InfoRecord {
     const uint8_t *at;  // with the header

@@ -235,8 +235,7 @@ static void add_calls(Graph *g, uint32_t input)
     const Input *in = &g->link->inputs.at[input];
     for (uint32_t k = 0; k < in->cubin.calls.n; k++) {
         const CallRecord *call = &in->cubin.calls.at[k];
-        bool direct = call->group == CALLS || call->group == TAKES_ADDRESS;
-        if (direct && !is_replaced(g->link, in, call->a))
+        if (call_names_function(call->group) && !is_replaced(g->link, in, call->a))
             add_edge(g, in->node[call->a], in->node[call->b], call->group == CALLS ? EDGE_CALL : EDGE_ADDRESS);
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Removes what is dead from a cubin, and renumbers sections and symbols.
+// Removes what is dead from a cubin. Dead sections and symbols become tombstones: empty entries in the tables, which
+// compact.c removes. The indices of the others stay.
 //
 // A section goes with the code to which it belongs, a variable with its part of its section, and an undefined symbol if
-// nothing that stays refers to it. Then sections and symbols get new indices, and all records and relocations that
-// name them are rewritten. Index 0 of a map means that the section or symbol was removed; its use is an error of the
-// file. The string tables stay as they are, since records name signatures by their offsets.
+// nothing that stays refers to it. A weak definition that another one replaces becomes a tombstone, too, and an
+// undefined symbol is added for it. The string tables stay as they are, since records name signatures by their offsets.
 #include <stdlib.h>
 
+#include "tools/orilink/compact.h"
 #include "tools/orilink/link.h"
 
 // A part of a section that stays, and its new place.
@@ -21,10 +22,11 @@ typedef struct Removal {
     const Cubin *c;
     Arena *arena;
     bool *section_gone, *symbol_gone;
-    bool *in_parts;                      // by section: only its parts stay
-    uint64_t *new_size;                  // by section: of those in parts
-    VEC(Part) parts;                     // in the order of sections and offsets
-    uint32_t *new_section, *new_symbol;  // 0 = removed, or index 0
+    bool *in_parts;       // by section: only its parts stay
+    uint64_t *new_size;   // by section: of those in parts
+    VEC(Part) parts;      // in the order of sections and offsets
+    uint32_t *reference;  // by symbol: the index by which others refer to it: its own, or that of an added symbol
+    Tombstones out;
 } Removal;
 
 /* -- Parts of sections ----------------------------------------------------------------------------------- */
@@ -37,13 +39,11 @@ static int by_part(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-// Finds the new place of an offset in a section. False: it was removed.
-static bool move_place(const Removal *r, uint32_t section, uint64_t *offset)
+// Returns the number of parts that begin at an offset of a section or before it, or in a section before.
+static uint32_t parts_until(const Removal *r, uint32_t section, uint64_t offset)
 {
-    if (!r->in_parts[section])
-        return !r->section_gone[section];
     uint32_t low = 0, high = r->parts.n;
-    Part key = {.section = section, .offset = *offset};
+    Part key = {.section = section, .offset = offset};
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (by_part(&r->parts.at[middle], &key) <= 0)
@@ -51,7 +51,16 @@ static bool move_place(const Removal *r, uint32_t section, uint64_t *offset)
         else
             high = middle;
     }
-    const Part *p = low ? &r->parts.at[low - 1] : NULL;
+    return low;
+}
+
+// Finds the new place of an offset in a section. False: it was removed.
+static bool move_place(const Removal *r, uint32_t section, uint64_t *offset)
+{
+    if (!r->in_parts[section])
+        return !r->section_gone[section];
+    uint32_t n = parts_until(r, section, *offset);
+    const Part *p = n ? &r->parts.at[n - 1] : NULL;
     if (!p || p->section != section || *offset - p->offset >= p->size)
         return false;
     *offset += p->to - p->offset;
@@ -74,13 +83,18 @@ static bool is_live(const Removal *r, uint32_t symbol)
     return r->link->nodes.at[r->in->node[symbol]].live && !is_replaced(r->link, r->in, symbol);
 }
 
-// True if a symbol is undefined in the rewritten file unless it is removed: other definitions replace weak ones.
+// True for a definition of a live name that another one replaces.
+static bool is_live_elsewhere(const Removal *r, uint32_t symbol)
+{
+    return is_replaced(r->link, r->in, symbol) && r->link->nodes.at[r->in->node[symbol]].live;
+}
+
+// True if a symbol is undefined in the rewritten file unless it is removed.
 static bool is_undefined(const Removal *r, uint32_t symbol)
 {
     const ElfSymbol *s = cubin_symbol(r->c, symbol);
     bool external = symbol_type(s) == STT_FUNC || symbol_type(s) == STT_CUDA_OBJECT;
-    return (s->section == SHN_UNDEF && external) ||
-           (is_replaced(r->link, r->in, symbol) && r->link->nodes.at[r->in->node[symbol]].live);
+    return (s->section == SHN_UNDEF && external) || is_live_elsewhere(r, symbol);
 }
 
 // True if bytes that no variable has are not zero.
@@ -207,8 +221,8 @@ static void keep_references(Removal *r)
     }
     for (uint32_t k = 0; k < c->calls.n; k++) {
         const CallRecord *call = &c->calls.at[k];
-        if ((call->group == CALLS || call->group == TAKES_ADDRESS) && !r->symbol_gone[call->a] &&
-            !is_undefined(r, call->a) && is_undefined(r, call->b))
+        if (call_names_function(call->group) && !r->symbol_gone[call->a] && !is_undefined(r, call->a) &&
+            is_undefined(r, call->b))
             r->symbol_gone[call->b] = false;
     }
 }
@@ -227,23 +241,7 @@ static void find_dead_relocs(Removal *r)
     }
 }
 
-/* -- Rewriting ------------------------------------------------------------------------------------------- */
-
-static uint32_t map_symbol(const Removal *r, uint32_t symbol)
-{
-    if (symbol && !r->new_symbol[symbol])
-        heap_fail(r->link->heap, ST_BAD_INPUT, "'%s': reference to deleted symbol %u (%s)", r->c->elf.file, symbol,
-                  cubin_symbol(r->c, symbol)->text);
-    return r->new_symbol[symbol];
-}
-
-static uint32_t map_section(const Removal *r, uint32_t section)
-{
-    if (section && !r->new_section[section])
-        heap_fail(r->link->heap, ST_BAD_INPUT, "'%s': reference to deleted section %u (%s)", r->c->elf.file, section,
-                  cubin_section(r->c, section)->text);
-    return r->new_section[section];
-}
+/* -- Contents of sections -------------------------------------------------------------------------------- */
 
 // Returns the new offset of the common entry that an entry of .debug_frame names at a place. The old one may be wrong.
 static uint64_t new_common(const Removal *r, uint64_t place)
@@ -253,7 +251,7 @@ static uint64_t new_common(const Removal *r, uint64_t place)
     return offset;
 }
 
-static void rewrite_relocs(const Removal *r, const ElfSection *s, TextBuffer *text)
+static void keep_relocs(const Removal *r, const ElfSection *s, TextBuffer *text)
 {
     const ElfSection *target = cubin_section(r->c, s->info);
     for (uint32_t k = 0; k < reloc_count(s); k++) {
@@ -267,13 +265,13 @@ static void rewrite_relocs(const Removal *r, const ElfSection *s, TextBuffer *te
             addend = new_common(r, reloc.offset);
         store64(p, to);
         store32(p + 8, reloc.type);
-        store32(p + 12, map_symbol(r, reloc.symbol));
+        store32(p + 12, r->reference[reloc.symbol]);
         store64(p + 16, addend);
         text_put(text, p, s->type == SHT_RELA ? ELF_RELA : ELF_REL);
     }
 }
 
-static void rewrite_info(const Removal *r, const ElfSection *s, TextBuffer *text)
+static void keep_records(const Removal *r, const ElfSection *s, TextBuffer *text)
 {
     uint64_t at = 0;
     for (InfoRecord record; info_next(s, &at, &record);) {
@@ -284,11 +282,11 @@ static void rewrite_info(const Removal *r, const ElfSection *s, TextBuffer *text
         text_put(text, record.at, record.size);
         uint8_t *p = (uint8_t *)text->at + start + 4;
         if (symbols == INFO_FIRST_SYMBOL)
-            store32(p, map_symbol(r, load32(record.payload)));
+            store32(p, r->reference[load32(record.payload)]);
         uint32_t kept = 0;
         for (uint32_t k = 0; symbols == INFO_ALL_SYMBOLS && k < record.payload_size / 4; k++)
             if (!r->symbol_gone[load32(record.payload + 4 * k)])
-                store32(p + 4 * kept++, map_symbol(r, load32(record.payload + 4 * k)));
+                store32(p + 4 * kept++, r->reference[load32(record.payload + 4 * k)]);
         if (symbols == INFO_ALL_SYMBOLS) {
             store16(p - 2, (uint16_t)(kept * 4));
             text->n = start + 4 + kept * 4;
@@ -316,132 +314,112 @@ static void keep_abi_record(const Removal *r, TextBuffer *text)
     }
 }
 
-static void rewrite_calls(const Removal *r, const ElfSection *s, TextBuffer *text)
+static void keep_calls(const Removal *r, const ElfSection *s, TextBuffer *text)
 {
     int32_t group = 0;
     for (uint64_t at = 0; at < s->size; at += 8) {
         uint32_t a = load32(s->data + at), b = load32(s->data + at + 4);
         uint8_t p[8];
-        bool marker = !a && (int32_t)b < 0, function = group == CALLS || group == TAKES_ADDRESS;
+        bool marker = call_is_marker(a, b), function = call_names_function(group);
         if (marker)
             group = (int32_t)b;
         else if (r->symbol_gone[a] || (function && r->symbol_gone[b]))
             continue;
-        store32(p, marker ? 0 : map_symbol(r, a));
-        store32(p + 4, marker || !function ? b : map_symbol(r, b));
+        store32(p, marker ? a : r->reference[a]);
+        store32(p + 4, marker || !function ? b : r->reference[b]);
         text_put(text, p, sizeof p);
     }
 }
 
-static void rewrite_prototypes(const Removal *r, const ElfSection *s, TextBuffer *text)
+static void keep_prototypes(const Removal *r, const ElfSection *s, TextBuffer *text)
 {
     for (uint64_t at = 0; at < s->size; at += 8) {
         uint8_t p[8];
         if (r->symbol_gone[load32(s->data + at)])
             continue;
-        store32(p, map_symbol(r, load32(s->data + at)));
+        store32(p, r->reference[load32(s->data + at)]);
         store32(p + 4, load32(s->data + at + 4));
         text_put(text, p, sizeof p);
     }
 }
 
-static void rewrite_parts(const Removal *r, uint32_t section, const ElfSection *s, TextBuffer *text)
+static void keep_parts(const Removal *r, uint32_t section, const ElfSection *s, TextBuffer *text)
 {
-    for (uint32_t k = 0; s->data && k < r->parts.n; k++) {
+    uint32_t end = parts_until(r, section, UINT64_MAX);
+    for (uint32_t k = section ? parts_until(r, section - 1, UINT64_MAX) : 0; s->data && k < end; k++) {
         const Part *p = &r->parts.at[k];
-        if (p->section != section)
-            continue;
         while (text->n < p->to)
             text_put(text, "", 1);
         text_put(text, s->data + p->offset, p->size);
     }
 }
 
-// Makes the new content of a section. Its size is set too.
-static void rewrite_section(const Removal *r, uint32_t k, ElfSection *s)
+// Makes the new content of a section that stays, and sets its size.
+static void keep_contents(const Removal *r, uint32_t k, ElfSection *s)
 {
     TextBuffer text = {.arena = r->arena};
     const ElfSection *old = cubin_section(r->c, k);
     switch (s->type) {
     case SHT_REL:
-    case SHT_RELA: rewrite_relocs(r, old, &text); break;
+    case SHT_RELA: keep_relocs(r, old, &text); break;
     case SHT_NV_INFO:
-        rewrite_info(r, old, &text);
+        keep_records(r, old, &text);
         if (k == r->c->info)
             keep_abi_record(r, &text);
         break;
-    case SHT_NV_CALLGRAPH: rewrite_calls(r, old, &text); break;
-    case SHT_NV_PROTOTYPE: rewrite_prototypes(r, old, &text); break;
+    case SHT_NV_CALLGRAPH: keep_calls(r, old, &text); break;
+    case SHT_NV_PROTOTYPE: keep_prototypes(r, old, &text); break;
     default:
         if (!r->in_parts[k])
             return;
-        rewrite_parts(r, k, old, &text);
+        keep_parts(r, k, old, &text);
     }
     s->size = r->in_parts[k] ? r->new_size[k] : text.n;
     s->data = (const uint8_t *)text.at;
 }
 
-static void renumber(Removal *r)
+/* -- Tombstones ------------------------------------------------------------------------------------------ */
+
+// Adds an undefined symbol for a weak definition that another one replaces.
+static void add_reference(Removal *r, uint32_t symbol)
 {
-    const Elf *elf = &r->c->elf;
-    uint32_t n = 1;
-    for (uint32_t k = 1; k < elf->sections.n; k++)
-        r->new_section[k] = r->section_gone[k] ? 0 : n++;
-    n = 1;
-    for (uint32_t k = 1; k < elf->symbols.n; k++)
-        r->new_symbol[k] = r->symbol_gone[k] ? 0 : n++;
+    ElfSymbol s = *cubin_symbol(r->c, symbol);
+    s.info = (uint8_t)(STB_GLOBAL << 4 | symbol_type(&s));
+    s.section = SHN_UNDEF;
+    s.value = 0;
+    s.size = symbol_type(&s) == STT_FUNC ? 0 : s.size;
+    VEC_PUSH(r->arena, &r->out.added, s);
+    r->reference[symbol] = added_index(r->out.added.n - 1);
 }
 
-static void copy_symbols(const Removal *r, Elf *out)
+static void remove_symbols(Removal *r)
 {
     const Elf *elf = &r->c->elf;
+    VEC_RESERVE(r->arena, &r->out.elf.symbols, elf->symbols.n);
     for (uint32_t k = 0; k < elf->symbols.n; k++) {
         ElfSymbol s = elf->symbols.at[k];
-        if (r->symbol_gone[k])
-            continue;
-        if (k && is_undefined(r, k)) {
-            s = (ElfSymbol){.name = s.name,
-                            .info = (uint8_t)(STB_GLOBAL << 4 | symbol_type(&s)),
-                            .other = s.other,
-                            .size = symbol_type(&s) == STT_FUNC ? 0 : s.size};
-        } else if (s.section != SHN_UNDEF && s.section < SHN_RESERVED) {
-            if (symbol_is_variable(r->c, &s))
-                move_place(r, s.section, &s.value);
-            s.section = (uint16_t)map_section(r, s.section);
-        }
-        VEC_PUSH(r->arena, &out->symbols, s);
+        r->reference[k] = k;
+        if (!r->symbol_gone[k] && is_live_elsewhere(r, k))
+            add_reference(r, k);
+        if (r->symbol_gone[k] || r->reference[k] != k)
+            s = (ElfSymbol){.text = ""};
+        else if (s.section != SHN_UNDEF && s.section < SHN_RESERVED && symbol_is_variable(r->c, &s))
+            move_place(r, s.section, &s.value);
+        VEC_PUSH(r->arena, &r->out.elf.symbols, s);
     }
 }
 
-// Returns the number of symbols that stay below an index.
-static uint32_t kept_below(const Removal *r, uint32_t index)
-{
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < MIN(index, r->c->elf.symbols.n); k++)
-        n += !r->symbol_gone[k];
-    return n;
-}
-
-static void copy_sections(const Removal *r, Elf *out)
+static void remove_sections(Removal *r)
 {
     const Elf *elf = &r->c->elf;
+    VEC_RESERVE(r->arena, &r->out.elf.sections, elf->sections.n);
     for (uint32_t k = 0; k < elf->sections.n; k++) {
         ElfSection s = elf->sections.at[k];
         if (r->section_gone[k])
-            continue;
-        if (k && s.type != SHT_NULL) {
-            rewrite_section(r, k, &s);
-            s.link = map_section(r, s.link);
-            if (k == elf->symtab) {
-                s.info = kept_below(r, s.info);
-                s.size = (uint64_t)out->symbols.n * ELF_SYM;
-            } else if (r->c->function[k]) {
-                s.info = (s.info & 0xff000000) | map_symbol(r, r->c->function[k]);
-            } else if (s.flags & SHF_INFO_LINK || s.type == SHT_REL || s.type == SHT_RELA) {
-                s.info = map_section(r, s.info);
-            }
-        }
-        VEC_PUSH(r->arena, &out->sections, s);
+            s = (ElfSection){.text = ""};
+        else
+            keep_contents(r, k, &s);
+        VEC_PUSH(r->arena, &r->out.elf.sections, s);
     }
 }
 
@@ -460,27 +438,23 @@ void cubin_rewrite(Link *link, Input *in, TextBuffer *text)
     const Elf *elf = &in->cubin.elf;
     Arena scratch;
     arena_init(&scratch, link->heap);
-    Removal r = {.link = link, .in = in, .c = &in->cubin, .arena = &scratch};
+    Removal r = {.link = link, .in = in, .c = &in->cubin, .arena = &scratch, .out.elf = *elf};
+    memset(&r.out.elf.sections, 0, sizeof r.out.elf.sections);
+    memset(&r.out.elf.symbols, 0, sizeof r.out.elf.symbols);
     r.section_gone = NEW_ARRAY(&scratch, bool, elf->sections.n);
     r.in_parts = NEW_ARRAY(&scratch, bool, elf->sections.n);
     r.new_size = NEW_ARRAY(&scratch, uint64_t, elf->sections.n);
-    r.new_section = NEW_ARRAY(&scratch, uint32_t, elf->sections.n);
     r.symbol_gone = NEW_ARRAY(&scratch, bool, elf->symbols.n);
-    r.new_symbol = NEW_ARRAY(&scratch, uint32_t, elf->symbols.n);
+    r.reference = NEW_ARRAY(&scratch, uint32_t, elf->symbols.n);
     find_dead_sections(&r);
     divide_variables(&r);
     find_dead_symbols(&r);
     keep_references(&r);
     divide_frames(&r);
     find_dead_relocs(&r);
-    renumber(&r);
-    Elf out = *elf;
-    memset(&out.sections, 0, sizeof out.sections);
-    memset(&out.symbols, 0, sizeof out.symbols);
-    copy_symbols(&r, &out);
-    copy_sections(&r, &out);
-    out.symtab = r.new_section[elf->symtab];
-    out.shstrndx = r.new_section[elf->shstrndx];
-    elf_write(&out, text);
+    remove_symbols(&r);
+    remove_sections(&r);
+    cubin_compact(&in->cubin, &r.out, &scratch);
+    elf_write(&r.out.elf, text);
     arena_free(&scratch);
 }
