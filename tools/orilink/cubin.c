@@ -190,6 +190,42 @@ static void check_variables(Cubin *c)
     }
 }
 
+/* -- Relocatable links ----------------------------------------------------------------------------------- */
+
+// Returns the name of the program that wrote a file, from its note; NULL: it has none.
+static const char *writer(const Cubin *c)
+{
+    enum { NAME_SIZE = 12, HEADER = 12 + NAME_SIZE, AT_NAME = 8, STRINGS = 24 };
+    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+        const ElfSection *s = cubin_section(c, k);
+        if (s->type != SHT_NOTE || strcmp(s->text, ".note.nv.tkinfo") != 0 || s->size < HEADER + STRINGS)
+            continue;
+        uint64_t at = HEADER + STRINGS + (uint64_t)load32(s->data + HEADER + AT_NAME);
+        if (load32(s->data) == NAME_SIZE && at < s->size && memchr(s->data + at, 0, s->size - at))
+            return (const char *)s->data + at;
+    }
+    return NULL;
+}
+
+// A file that nvlink -r wrote stays as it is if code reads constants: their places are fixed in it, without
+// relocations.
+static void check_constants(Cubin *c)
+{
+    const char *program = writer(c);
+    if (c->fixed || !program || strcmp(program, "nvlink") != 0)
+        return;
+    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+        uint32_t type = cubin_section(c, k)->type, code = c->owner[k];
+        if (type == SHT_NV_CONSTANT0 + 3)
+            c->fixed = "nvlink -r wrote it, and its code has fixed places of constants";
+        if (type == SHT_NV_CONSTANT0 + 2 && code && !symbol_is_kernel(cubin_symbol(c, c->function[code]))) {
+            c->fixed = "nvlink -r wrote it, and fixed places of constants of device functions, which differ in the "
+                       "linked file; link the original objects instead";
+            return;
+        }
+    }
+}
+
 /* -- The file -------------------------------------------------------------------------------------------- */
 
 bool cubin_is_known(const uint8_t *bytes, size_t size)
@@ -247,6 +283,7 @@ bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, A
         if (symbol_type(cubin_symbol(c, k)) == STT_SECTION && cubin_symbol(c, k)->section < elf->sections.n)
             c->symbol[cubin_symbol(c, k)->section] = k;
     check_variables(c);
+    check_constants(c);
     frames_read(c, arena);
     return read_calls(&r) && check_prototypes(&r);
 }

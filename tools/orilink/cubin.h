@@ -43,6 +43,7 @@ typedef struct FrameEntry {
     uint64_t offset, size;
     uint32_t function;  // symbol; 0: it is a common entry
     uint32_t common;    // index of the common entry that the function's entry uses
+    bool in_place;      // the entry has the offset of the common one itself, not a relocation
 } FrameEntry;
 
 typedef struct Cubin {
@@ -73,6 +74,7 @@ InfoSymbols info_symbols(const InfoRecord *record);
 bool info_next(const ElfSection *s, uint64_t *at, InfoRecord *record);
 
 /* frames.c */
+enum { FRAME_COMMON = 12 };  // the offset in an entry of that of its common entry
 // Reads .debug_frame. Sets c->fixed if its form is unknown.
 void frames_read(Cubin *cubin, Arena *arena);
 // Returns the entry that contains an offset of .debug_frame; NULL = none does.

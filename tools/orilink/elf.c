@@ -259,10 +259,11 @@ static void put_zeros(TextBuffer *text, uint64_t n)
         text_put(text, zeros, part = MIN(n, sizeof zeros));
 }
 
-// Appends zeros up to the gap before an offset, and the gap, which was at another offset.
-static void put_gap(const Elf *elf, TextBuffer *text, uint64_t to, uint64_t gap, uint64_t original)
+// Appends zeros up to the gap before an offset, and the gap, which was at another offset. The file has `n` bytes so
+// far.
+static void put_gap(const Elf *elf, TextBuffer *text, uint64_t n, uint64_t to, uint64_t gap, uint64_t original)
 {
-    put_zeros(text, to - gap - text->n);
+    put_zeros(text, to - gap - n);
     if (gap)
         text_put(text, elf->bytes + original - gap, gap);
 }
@@ -282,14 +283,15 @@ static void put_symbols(const Elf *elf, TextBuffer *text)
     }
 }
 
-static void put_header(const Elf *elf, TextBuffer *text, uint64_t shoff)
+// Writes the header at the start of the file.
+static void put_header(const Elf *elf, char *file, uint64_t shoff)
 {
     uint8_t p[ELF_EHDR];
     memcpy(p, elf->bytes, sizeof p);
     store64(p + 40, shoff);
     store16(p + 60, (uint16_t)(elf->sections.n < SHN_RESERVED ? elf->sections.n : 0));
     store16(p + 62, (uint16_t)(elf->shstrndx < SHN_RESERVED ? elf->shstrndx : 0xffff));
-    memcpy(text->at, p, sizeof p);
+    memcpy(file, p, sizeof p);
 }
 
 static void put_section_header(TextBuffer *text, const ElfSection *s)
@@ -310,24 +312,25 @@ static void put_section_header(TextBuffer *text, const ElfSection *s)
 
 void elf_write(Elf *elf, TextBuffer *text)
 {
+    size_t start = text->n;
     put_zeros(text, ELF_EHDR);
     for (uint32_t k = 1; k < elf->sections.n; k++) {
         ElfSection *s = &elf->sections.at[k];
         if (s->type == SHT_NULL)
             continue;
         uint64_t original = s->offset;
-        s->offset = earliest(s, text->n) + s->gap;
+        s->offset = earliest(s, text->n - start) + s->gap;
         if (section_has_no_bits(s))
             continue;
-        put_gap(elf, text, s->offset, s->gap, original);
+        put_gap(elf, text, text->n - start, s->offset, s->gap, original);
         if (k == elf->symtab)
             put_symbols(elf, text);
         else
             text_put(text, s->data, s->size);
     }
-    uint64_t shoff = align_up(text->n, 8) + elf->gap;
-    put_gap(elf, text, shoff, elf->gap, load64(elf->bytes + 40));
+    uint64_t shoff = align_up(text->n - start, 8) + elf->gap;
+    put_gap(elf, text, text->n - start, shoff, elf->gap, load64(elf->bytes + 40));
     for (uint32_t k = 0; k < elf->sections.n; k++)
         put_section_header(text, &elf->sections.at[k]);
-    put_header(elf, text, shoff);
+    put_header(elf, text->at + start, shoff);
 }

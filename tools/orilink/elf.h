@@ -95,7 +95,7 @@ ElfReloc reloc_at(const ElfSection *s, uint32_t k);
 // True if the sections have the order of their indices and do not overlap, and the section headers are last, as
 // elf_write() lays them out. Else `why` has the reason.
 bool elf_layout(Elf *elf, const char **why);
-// Appends the file to an empty text, and sets the offsets of its sections. The symbol table is made from elf->symbols;
+// Appends the file to a text, and sets the offsets of its sections. The symbol table is made from elf->symbols;
 // its section must have the size for them. Requires elf_layout().
 void elf_write(Elf *elf, TextBuffer *text);
 static inline void text_put(TextBuffer *text, const void *bytes, size_t n)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fat binaries in host objects: entries of code for different targets, perhaps compressed. Rewritten cubins are stored
-// uncompressed.
+// Fat binaries: entries of code for different targets, perhaps compressed. Rewritten cubins are stored uncompressed.
 #include "tools/orilink/file.h"
 #include "tools/orilink/unpack.h"
 
@@ -18,7 +17,7 @@ static bool damaged(const Member *m, const Link *link, const char *what)
 // Returns the cubin of an entry; NULL after an error message.
 static const uint8_t *unpack(const Member *m, const FatEntry *e, Link *link, size_t *size)
 {
-    const uint8_t *p = m->elf.sections.at[m->fatbin].data + e->offset, *from = p + e->header;
+    const uint8_t *p = m->fat + e->offset, *from = p + e->header;
     uint64_t flags = load64(p + AT_FLAGS), packed = load32(p + AT_PACKED), n = load64(p + AT_SIZE);
     if (!(flags & (FLAG_LZ4 | FLAG_ZSTD))) {
         *size = e->stored;
@@ -58,9 +57,8 @@ static bool add_cubin(Member *m, FatEntry *e, Link *link)
 // Reads the entries from `at` to `end`.
 static bool read_entries(Member *m, Link *link, uint64_t at, uint64_t end)
 {
-    const ElfSection *s = &m->elf.sections.at[m->fatbin];
     while (at < end) {
-        const uint8_t *p = s->data + at;
+        const uint8_t *p = m->fat + at;
         if (end - at < ENTRY_HEADER)
             return damaged(m, link, "part of an entry");
         FatEntry e = {.offset = at, .header = load32(p + 4), .stored = load64(p + AT_STORED), .kind = load16(p)};
@@ -73,23 +71,24 @@ static bool read_entries(Member *m, Link *link, uint64_t at, uint64_t end)
     return true;
 }
 
+bool fatbin_is(const uint8_t *bytes, uint64_t size) { return size >= FAT_HEADER && load32(bytes) == FAT_MAGIC; }
+
 bool fatbin_read(Member *m, Link *link, uint32_t *sm)
 {
-    const ElfSection *s = &m->elf.sections.at[m->fatbin];
     uint64_t at = 0;
     uint32_t binaries = 0;
-    while (s->size - at >= FAT_HEADER && load32(s->data + at) == FAT_MAGIC) {
-        uint64_t size = load64(s->data + at + 8);
-        if (load16(s->data + at + 6) != FAT_HEADER || size > s->size - at - FAT_HEADER)
+    while (fatbin_is(m->fat + at, m->fat_size - at)) {
+        uint64_t size = load64(m->fat + at + 8);
+        if (load16(m->fat + at + 6) != FAT_HEADER || size > m->fat_size - at - FAT_HEADER)
             return damaged(m, link, "a header that does not fit");
         if (!read_entries(m, link, at + FAT_HEADER, at + FAT_HEADER + size))
             return false;
         at += FAT_HEADER + size;
         binaries++;
-        while (at % 8 && at < s->size)
+        while (at % 8 && at < m->fat_size)
             at++;
     }
-    if (at < s->size)
+    if (at < m->fat_size)
         return damaged(m, link, "bytes that are no header");
     bool cubin = false, other = false;
     for (uint32_t k = 0; k < m->entries.n; k++) {
@@ -126,11 +125,11 @@ static void put_cubin(const uint8_t *p, const FatEntry *e, const TextBuffer *cub
 
 void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
 {
-    const uint8_t *data = m->elf.sections.at[m->fatbin].data;
-    text_put(text, data, FAT_HEADER);
+    size_t start = text->n;
+    text_put(text, m->fat, FAT_HEADER);
     for (uint32_t k = 0; k < m->entries.n; k++) {
         const FatEntry *e = &m->entries.at[k];
-        const uint8_t *p = data + e->offset;
+        const uint8_t *p = m->fat + e->offset;
         if (e->input && cubin_changes(link, &link->inputs.at[e->input - 1])) {
             Arena scratch;
             arena_init(&scratch, link->heap);
@@ -142,5 +141,5 @@ void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
             text_put(text, p, e->header + e->stored);
         }
     }
-    store64((uint8_t *)text->at + 8, text->n - FAT_HEADER);
+    store64((uint8_t *)text->at + start + 8, text->n - start - FAT_HEADER);
 }

@@ -24,8 +24,12 @@ static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
                 seed_host_names(link, (HostSet)set, s->data, s->size);
             }
     }
-    link->lacks_host_info |= m->fatbin && !has_host_info && !m->is_system;
-    return !m->fatbin || fatbin_read(m, link, sm);
+    if (!m->fatbin)
+        return true;
+    link->lacks_host_info |= !has_host_info && !m->is_system;
+    m->fat = m->elf.sections.at[m->fatbin].data;
+    m->fat_size = m->elf.sections.at[m->fatbin].size;
+    return fatbin_read(m, link, sm);
 }
 
 // Appends a host object with another section of the fat binary. Sections behind it move.
@@ -63,26 +67,13 @@ static void rewrite_host(const Member *m, const uint8_t *bytes, Link *link, Text
 
 /* -- Members --------------------------------------------------------------------------------------------- */
 
-static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
+static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
 {
-    const uint8_t *bytes = file->bytes + m->offset;
-    bool elf = m->size >= ELF_EHDR && memcmp(bytes, "\177ELF", 4) == 0;
-    if (!elf) {
-        if (!file->is_archive) {
-            diag_plain(link->diag, DIAG_ERROR, "'%s' is no cubin, host object or archive", m->name);
-            return ST_BAD_INPUT;
-        }
-        return ST_OK;
-    }
-    if (load16(bytes + 18) != EM_CUDA) {
-        m->kind = MEMBER_HOST;
-        return read_host(m, bytes, link, sm) ? ST_OK : ST_BAD_INPUT;
-    }
+    Input in = {.is_system = m->is_system};
     if (!cubin_is_known(bytes, m->size)) {
         link->opaque = m->name;
         return ST_OK;
     }
-    Input in = {.is_system = m->is_system};
     m->kind = MEMBER_CUBIN;
     if (!cubin_read(&in.cubin, m->name, bytes, m->size, &link->arena, link->diag))
         return ST_BAD_INPUT;
@@ -97,6 +88,29 @@ static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
     return ST_OK;
 }
 
+static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
+{
+    const uint8_t *bytes = file->bytes + m->offset;
+    if (fatbin_is(bytes, m->size)) {
+        m->kind = MEMBER_FATBIN;
+        m->fat = bytes;
+        m->fat_size = m->size;
+        link->lacks_host_info = true;
+        return fatbin_read(m, link, sm) ? ST_OK : ST_BAD_INPUT;
+    }
+    if (m->size < ELF_EHDR || memcmp(bytes, "\177ELF", 4) != 0) {
+        if (!file->is_archive) {
+            diag_plain(link->diag, DIAG_ERROR, "'%s' is no cubin, fat binary, host object or archive", m->name);
+            return ST_BAD_INPUT;
+        }
+        return ST_OK;
+    }
+    if (load16(bytes + 18) == EM_CUDA)
+        return read_cubin(m, bytes, link, sm);
+    m->kind = MEMBER_HOST;
+    return read_host(m, bytes, link, sm) ? ST_OK : ST_BAD_INPUT;
+}
+
 static void rewrite_member(const File *file, const Member *m, Link *link, TextBuffer *text)
 {
     const uint8_t *bytes = file->bytes + m->offset;
@@ -107,6 +121,8 @@ static void rewrite_member(const File *file, const Member *m, Link *link, TextBu
         text_put(text, bytes, m->size);
     else if (m->kind == MEMBER_CUBIN)
         cubin_rewrite(link, &link->inputs.at[m->input - 1], text);
+    else if (m->kind == MEMBER_FATBIN)
+        fatbin_rewrite(m, link, text);
     else
         rewrite_host(m, bytes, link, text);
 }

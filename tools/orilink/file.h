@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Input files of a link: cubins, host objects with a fat binary, and archives of these. A file is rewritten with the
-// same structure around the cubins.
+// Input files of a link: cubins, fat binaries, host objects with one, and archives of these. A file is rewritten with
+// the same structure around the cubins.
 #ifndef ORI_FILE_H
 #define ORI_FILE_H
 
 #include "tools/orilink/link.h"
 
-typedef enum { MEMBER_OTHER, MEMBER_CUBIN, MEMBER_HOST } MemberKind;
+typedef enum { MEMBER_OTHER, MEMBER_CUBIN, MEMBER_FATBIN, MEMBER_HOST } MemberKind;
 
-// An entry of a fat binary; offsets are relative to the section.
+// An entry of a fat binary; offsets are relative to its start.
 typedef struct FatEntry {
     uint64_t offset, header, stored;  // `stored` bytes follow `header` bytes
     uint16_t kind;
@@ -21,9 +21,11 @@ typedef struct Member {
     uint64_t header;        // offset of its header in an archive
     uint64_t offset, size;  // in the file
     MemberKind kind;
-    uint32_t input;   // of a cubin: its index in the link + 1
-    Elf elf;          // of a host object
-    uint32_t fatbin;  // section index; 0 = it has no device code
+    uint32_t input;      // of a cubin: its index in the link + 1
+    Elf elf;             // of a host object
+    uint32_t fatbin;     // its section with the fat binary; 0 = it has no device code
+    const uint8_t *fat;  // the fat binary; NULL: none
+    uint64_t fat_size;
     VEC(FatEntry) entries;
     bool is_system;  // of libcudadevrt.a
 } Member;
@@ -46,9 +48,11 @@ Status file_parse(File *file, const char *path, const uint8_t *bytes, size_t siz
 void file_rewrite(const File *file, Link *link, TextBuffer *text);
 
 /* fatbin.c */
-// Reads the entries of the fat binary of a host object. False after an error message.
+// True for the start of a fat binary.
+bool fatbin_is(const uint8_t *bytes, uint64_t size);
+// Reads the entries of the fat binary of a member. False after an error message.
 bool fatbin_read(Member *m, Link *link, uint32_t *sm);
-// Appends the section of the fat binary, with its cubins rewritten.
+// Appends the fat binary of a member, with its cubins rewritten.
 void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Reads the unwind data of functions (.debug_frame). ptxas writes 64-bit DWARF, with a common entry for each function.
 // Relocations hold the fields that name a common entry or a function. For sm_90 many offsets of common entries are too
-// large; then the entry before that of the function is the common one.
+// large; then the entry before that of the function is the common one. nvlink -r writes these offsets in place.
 #include <stdlib.h>
 
 #include "tools/orilink/cubin.h"
 
-enum { ENTRY_LENGTH = 12, ENTRY_FUNCTION = 20 };  // offsets: behind the length, and of the address of the function
+enum { ENTRY_LENGTH = 12, ENTRY_FUNCTION = 20 };  // the size of the length, and the offset of the function's address
 
 // A relocation of .debug_frame.
 typedef struct FrameReloc {
@@ -86,13 +86,15 @@ static bool read_entry(Cubin *c, const FrameRelocs *relocs, uint64_t at, FrameEn
     if (length > s->size - at - ENTRY_LENGTH || length < 16)
         return false;
     *entry = (FrameEntry){.offset = at, .size = ENTRY_LENGTH + length};
-    const FrameReloc *common = find_reloc(relocs, at + ENTRY_LENGTH);
-    if (!common)
-        return load64(s->data + at + ENTRY_LENGTH) == UINT64_MAX;
+    const FrameReloc *common = find_reloc(relocs, at + FRAME_COMMON);
+    uint64_t offset = load64(s->data + at + FRAME_COMMON);
+    entry->in_place = !common;
+    if (!common && offset == UINT64_MAX)
+        return true;
     const FrameReloc *function = find_reloc(relocs, at + ENTRY_FUNCTION);
     const ElfSymbol *section = common ? cubin_symbol(c, common->symbol) : NULL;
-    bool here = section && symbol_type(section) == STT_SECTION && section->section == c->frame;
-    if (!function || !here || !find_common(c, common->addend, entry))
+    bool here = !section || (symbol_type(section) == STT_SECTION && section->section == c->frame);
+    if (!function || !here || !find_common(c, common ? common->addend : offset, entry))
         return false;
     entry->function = function->symbol;
     return function->symbol != 0;

@@ -354,6 +354,17 @@ static void keep_parts(const Removal *r, uint32_t section, const ElfSection *s, 
     }
 }
 
+// Moves the offsets of common entries that entries of .debug_frame have in place.
+static void move_common(const Removal *r, TextBuffer *text)
+{
+    for (uint32_t k = 0; k < r->c->frames.n; k++) {
+        const FrameEntry *e = &r->c->frames.at[k];
+        uint64_t place = e->offset + FRAME_COMMON;
+        if (e->function && e->in_place && move_place(r, r->c->frame, &place))
+            store64((uint8_t *)text->at + place, new_common(r, e->offset + FRAME_COMMON));
+    }
+}
+
 // Makes the new content of a section that stays, and sets its size.
 static void keep_contents(const Removal *r, uint32_t k, ElfSection *s)
 {
@@ -373,6 +384,8 @@ static void keep_contents(const Removal *r, uint32_t k, ElfSection *s)
         if (!r->in_parts[k])
             return;
         keep_parts(r, k, old, &text);
+        if (k == r->c->frame)
+            move_common(r, &text);
     }
     s->size = r->in_parts[k] ? r->new_size[k] : text.n;
     s->data = (const uint8_t *)text.at;
