@@ -55,6 +55,7 @@ OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/oriopt/*.c))
 RUN_OBJ  = $B/tools/orirun/orirun.o
 PTXAS_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oriptxas/*.c))
 LINK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/orilink/*.c))
+LINK_PARTS = $(filter-out %/orilink.o %/nvlink.o,$(LINK_OBJ))
 MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ) $(PTXAS_OBJ) $(LINK_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
@@ -134,8 +135,8 @@ $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
 
 # Parts of orilink alone, and damage to its inputs: tests/programs/link.sh.
-$B/link-units: tests/link/units.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
-$B/damage: tests/link/damage.c tests/link/rewrite.h $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
+$B/link-units: tests/link/units.c $(LINK_PARTS) $B/ori.a
+$B/damage: tests/link/damage.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
 $B/link-units $B/damage:
 	$(BUILD) $(filter-out %.h,$^) -o $@
 
@@ -241,7 +242,7 @@ fuzz:
 	  $(MAKE) CC=clang B=build-fuzz CFLAGS="-O1 -g" SANITIZE="$(FUZZ_SANITIZE)" $(FUZZ_TARGETS:%=build-fuzz/fuzz-%); \
 	else echo "SKIP fuzz: clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-dev)"; fi
 
-$B/fuzz-link: $(filter-out %/orilink.o,$(LINK_OBJ))
+$B/fuzz-link: $(LINK_PARTS)
 $B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/ori.a
 	$(LINK) -fsanitize=fuzzer $(filter %.o,$^) $(filter %.a,$^) -o $@
 

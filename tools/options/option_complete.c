@@ -121,14 +121,13 @@ static void quoted(Out *out, const char *text, const char *quote, const char *ba
 
 /* -- bash ----------------------------------------------------------------------------------------------- */
 
-// Writes the names of the options of a kind, with `between` between them. Returns their number.
-static size_t names_of_kind(const Program *p, ArgKind kind, const char *between, Out *out)
+// Writes the names of the options whose value may be the next argument, with `|` between them.
+static void names_before_values(const Program *p, Out *out)
 {
     size_t n = 0;
     for (size_t k = 0; k < p->noptions; k++)
-        if (p->options[k].kind == kind)
-            out_fmt(out, "%s%s", n++ ? between : "", p->options[k].name);
-    return n;
+        if (p->options[k].kind == ARG_VALUE || p->options[k].kind == ARG_EITHER)
+            out_fmt(out, "%s%s", n++ ? "|" : "", p->options[k].name);
 }
 
 static void bash_case(const Program *p, const Option *o, Out *out)
@@ -182,7 +181,7 @@ void complete_bash(const Program *p, Out *out)
                "    [[ $part =~ ^[=:@]+$ ]] && part=\n"
                "    # the option whose value this is; - where an option begins, @ in the name of a response file\n"
                "    local option= value=$whole takes='^--?(");
-    names_of_kind(p, ARG_VALUE, "|", out);
+    names_before_values(p, out);
     out_z(out, ")$'\n"
                "    if [[ $ended ]]; then\n"
                "        option=\n"
@@ -191,11 +190,11 @@ void complete_bash(const Program *p, Out *out)
                "    elif [[ $whole =~ ^--?([^=]+)=(.*)$ ]]; then\n"
                "        option=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}\n");
     for (size_t k = 0; k < p->noptions; k++)
-        if (p->options[k].kind == ARG_JOINED)
+        if (p->options[k].kind >= ARG_JOINED)
             out_fmt(out,
-                    "    elif [[ $whole =~ ^--?(%s)(.*)$ ]]; then\n"
+                    "    elif [[ $whole =~ ^-%s(%s)(.*)$ ]]; then\n"
                     "        option=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}\n",
-                    p->options[k].name);
+                    p->options[k].kind == ARG_JOINED ? "-?" : "", p->options[k].name);
     if (!p->spelling)
         out_z(out, "    elif [[ $whole == @* ]]; then\n"
                    "        option=@ value=${whole#@}\n");
@@ -265,7 +264,8 @@ static void zsh_text(Out *out, const char *text)
 
 static void zsh_option(const Program *p, const Option *o, Out *out)
 {
-    static const char *const forms[] = {[ARG_NONE] = "", [ARG_VALUE] = "=", [ARG_OPTIONAL] = "=-", [ARG_JOINED] = "-"};
+    static const char *const forms[] = {
+        [ARG_NONE] = "", [ARG_VALUE] = "=", [ARG_OPTIONAL] = "=-", [ARG_JOINED] = "-", [ARG_EITHER] = "+"};
     Value v = value_of(o);
     bool letter = !o->name[1] && o->kind == ARG_VALUE;
     out_fmt(out, "        '*%s%s%s[", option_dashes(o), o->name, letter ? "" : forms[o->kind]);
@@ -351,7 +351,7 @@ static void fish_option(const Program *p, const Option *o, char form, Out *out)
 {
     Value v = value_of(o);
     const char *amount = v.several ? "several" : "one";
-    bool optional = o->kind == ARG_OPTIONAL, needs = o->kind == ARG_VALUE || o->kind == ARG_JOINED;
+    bool optional = o->kind == ARG_OPTIONAL, needs = o->kind == ARG_VALUE || o->kind >= ARG_JOINED;
     out_fmt(out, "complete -c %s%s -%c %s", p->name, form == 'o' ? " -n __ori_one_dash" : "", form, o->name);
     if (v.kind == VALUE_FILE && !*v.words)
         out_z(out, optional ? " -F" : " -r -F");

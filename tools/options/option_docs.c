@@ -23,7 +23,7 @@ static const char usual_spelling[] =
 // Returns the text between an option and its value in help: the `=` of `--emit=ptx|ori`.
 static const char *value_separator(const Option *o)
 {
-    return o->kind != ARG_VALUE ? "" : strlen(o->name) == 1 ? " " : "=";
+    return o->kind != ARG_VALUE && o->kind != ARG_EITHER ? "" : strlen(o->name) == 1 ? " " : "=";
 }
 
 /* -- Help ----------------------------------------------------------------------------------------------- */

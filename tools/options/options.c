@@ -60,7 +60,7 @@ static const Option *find_joined(const OptionParser *p, const char *name)
     bool number = name[0] && name[1] >= '0' && name[1] <= '9';
     for (size_t k = 0; k < p->n; k++) {
         const Option *o = &p->table[k];
-        bool joined = o->kind == ARG_JOINED || (o->kind == ARG_VALUE && !o->name[1] && number);
+        bool joined = o->kind == ARG_JOINED || o->kind == ARG_EITHER || (o->kind == ARG_VALUE && !o->name[1] && number);
         if (joined && strncmp(o->name, name, strlen(o->name)) == 0)
             return o;
     }
@@ -149,7 +149,7 @@ int option_next(OptionParser *p)
         return equals ? fail(p, "takes no value") : o->id;
     if (equals)
         p->value = equals + 1;
-    else if (o->kind == ARG_VALUE && p->at < p->argc)
+    else if ((o->kind == ARG_VALUE || o->kind == ARG_EITHER) && p->at < p->argc)
         p->value = p->argv[p->at++];
     else if (o->kind != ARG_OPTIONAL)
         return fail(p, "requires a value");

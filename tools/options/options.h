@@ -27,6 +27,7 @@ typedef enum {
     ARG_VALUE,     // --x=V or --x V
     ARG_OPTIONAL,  // --x or --x=V
     ARG_JOINED,    // -xV
+    ARG_EITHER,    // -xV or -x V
 } ArgKind;
 
 typedef struct Option {

@@ -90,10 +90,11 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
     }
     if (at < m->fat_size)
         return damaged(m, link, "bytes that are no header");
-    bool cubin = false, other = false;
+    bool cubin = false, ir = false, other = false;
     for (uint32_t k = 0; k < m->entries.n; k++) {
         FatEntry *e = &m->entries.at[k];
         if (e->kind != FAT_CUBIN || (*sm && e->sm != *sm)) {
+            ir |= e->kind == FAT_LTO;
             other |= e->kind == FAT_PTX || e->kind == FAT_LTO;
             continue;
         }
@@ -104,7 +105,11 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
         if (binaries > 1 && e->input)  // `ld -r` joins sections, and relocations name places in them
             link->inputs.at[e->input - 1].cubin.fixed = "its object has several fat binaries";
     }
-    if (other && !cubin && !m->is_system)
+    if (m->is_system)
+        return true;
+    link->objects++;
+    link->ir_objects += ir && !cubin;
+    if (other && !cubin)
         link->opaque = m->name;
     return true;
 }

@@ -83,6 +83,7 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
     }
     *sm = in.cubin.sm;
     link->lacks_host_info = true;
+    link->objects++;
     VEC_PUSH(&link->arena, &link->inputs, in);
     m->input = link->inputs.n;
     return ST_OK;
@@ -111,13 +112,20 @@ static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
     return read_host(m, bytes, link, sm) ? ST_OK : ST_BAD_INPUT;
 }
 
+static bool member_changes(const Member *m, const Link *link)
+{
+    if (m->input && cubin_changes(link, &link->inputs.at[m->input - 1]))
+        return true;
+    for (uint32_t k = 0; k < m->entries.n; k++)
+        if (m->entries.at[k].input && cubin_changes(link, &link->inputs.at[m->entries.at[k].input - 1]))
+            return true;
+    return false;
+}
+
 static void rewrite_member(const File *file, const Member *m, Link *link, TextBuffer *text)
 {
     const uint8_t *bytes = file->bytes + m->offset;
-    bool changes = m->input && cubin_changes(link, &link->inputs.at[m->input - 1]);
-    for (uint32_t k = 0; k < m->entries.n; k++)
-        changes |= m->entries.at[k].input && cubin_changes(link, &link->inputs.at[m->entries.at[k].input - 1]);
-    if (!changes)
+    if (!member_changes(m, link))
         text_put(text, bytes, m->size);
     else if (m->kind == MEMBER_CUBIN)
         cubin_rewrite(link, &link->inputs.at[m->input - 1], text);
@@ -256,8 +264,9 @@ Status file_parse(File *file, const char *path, const uint8_t *bytes, size_t siz
         VEC_PUSH(&link->arena, &file->members, ((Member){.name = path, .size = size}));
     else if (!list_members(file, link))
         return ST_BAD_INPUT;
+    file->is_system = strcmp(base ? base + 1 : path, "libcudadevrt.a") == 0;
     for (uint32_t k = 0; k < file->members.n && status == ST_OK; k++) {
-        file->members.at[k].is_system = strcmp(base ? base + 1 : path, "libcudadevrt.a") == 0;
+        file->members.at[k].is_system = file->is_system;
         status = read_member(file, &file->members.at[k], link, sm);
     }
     return status;
@@ -272,6 +281,14 @@ Status file_read(File *file, const char *path, Link *link, uint32_t *sm)
         return ST_IO;
     }
     return file_parse(file, path, (const uint8_t *)source.text, source.len, link, sm);
+}
+
+bool file_changes(const File *file, const Link *link)
+{
+    for (uint32_t k = 0; k < file->members.n; k++)
+        if (member_changes(&file->members.at[k], link))
+            return true;
+    return false;
 }
 
 void file_rewrite(const File *file, Link *link, TextBuffer *text)

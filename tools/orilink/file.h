@@ -34,7 +34,7 @@ typedef struct File {
     const char *path;
     const uint8_t *bytes;
     size_t size;
-    bool is_archive;
+    bool is_archive, is_system;
     VEC(Member) members;
 } File;
 
@@ -44,6 +44,8 @@ typedef struct File {
 Status file_read(File *file, const char *path, Link *link, uint32_t *sm);
 // The same for bytes in memory, which stay in use.
 Status file_parse(File *file, const char *path, const uint8_t *bytes, size_t size, Link *link, uint32_t *sm);
+// True if something is removed from a file.
+bool file_changes(const File *file, const Link *link);
 // Appends the file, with its cubins rewritten.
 void file_rewrite(const File *file, Link *link, TextBuffer *text);
 

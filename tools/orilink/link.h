@@ -71,6 +71,8 @@ typedef struct Link {
     StrTable *known[HOST_SETS];  // the same, to find a pattern
     bool keeps_all;              // a relocatable link, or --lto: nothing is removed
     bool lacks_host_info;        // an object with device code has none
+    uint32_t objects;            // with device code, except those of libcudadevrt.a
+    uint32_t ir_objects;         // of these, with IR of link-time optimization and no code for the target
     const char *opaque;          // an object whose code for the target cannot be read; NULL: none
     Out *verbose;                // NULL: no messages about what is used and removed
 } Link;

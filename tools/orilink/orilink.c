@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/options/option_docs.h"
-#include "tools/orilink/file.h"
+#include "tools/orilink/nvlink.h"
 
 enum {
 #define OPTION(id, ...) OPT_##id,
@@ -29,8 +29,12 @@ typedef struct Driver {
     bool documented;  // --dce=documented
     DocumentedOptions documented_options;
     uint32_t sm;         // 0: that of the first cubin
-    const char *output;  // folder; NULL: nothing is written
-    Names operands, why_live;
+    const char *arch;    // as --arch has it; NULL: it is not given
+    const char *output;  // a folder, or the linked file; NULL: nothing is written
+    bool links;          // --nvlink
+    Nvlink nvlink;
+    Names operands, folders, libraries, why_live;
+    bool keeps_system_libraries;
     bool print_gc, verbose, callgraph, mangled, text_report, json_report;
     const char *dot_file;  // NULL: standard output
     const char *map_file;  // NULL: none
@@ -64,15 +68,23 @@ static const Program program = {
     .nlast = ARRAY_LEN(last),
 };
 
+// Returns the next name of a list, and advances; NULL at the end.
+static const char *next_name(Arena *arena, const char **list)
+{
+    *list += strspn(*list, ",");
+    const char *name = *list;
+    *list += strcspn(name, ",");
+    return *list > name ? arena_text(arena, name, (size_t)(*list - name)) : NULL;
+}
+
 // Appends the names of a list to others.
 static void add_names(Driver *d, Names *names, const char *list)
 {
-    for (const char *end; *list; list = end + (*end == ',')) {
-        end = list + strcspn(list, ",");
-        if (end > list)
-            VEC_PUSH(&d->link.arena, names, arena_text(&d->link.arena, list, (size_t)(end - list)));
-    }
+    for (const char *name; (name = next_name(&d->link.arena, &list));)
+        VEC_PUSH(&d->link.arena, names, name);
 }
+
+static void add_nvlink_option(Driver *d, const char *option) { VEC_PUSH(&d->link.arena, &d->nvlink.options, option); }
 
 // Returns ST_OK, or another status after an error message. Sets *done if no input is to be read.
 static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
@@ -84,9 +96,21 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
         case OPTION_ERROR: program_fail_at(&program, &p, "%s", p.error); return p.status;
         case OPTION_OPERAND: VEC_PUSH(&d->link.arena, &d->operands, p.value); break;
         case OPT_OUTPUT: d->output = p.value; break;
+        case OPT_NVLINK: d->links = true, d->nvlink.program = p.value; break;
+        case OPT_XNVLINK:
+            for (const char *option, *list = p.value; (option = next_name(&d->link.arena, &list));)
+                add_nvlink_option(d, option);
+            break;
+        case OPT_VERIFY_LINK: d->nvlink.verify = true; break;
+        case OPT_LIBRARY_PATH: VEC_PUSH(&d->link.arena, &d->folders, p.value); break;
+        case OPT_LIBRARY_PATH_LONG: add_names(d, &d->folders, p.value); break;
+        case OPT_LIBRARY:
+        case OPT_LIBRARY_LONG: add_names(d, &d->libraries, p.value); break;
+        case OPT_KEEP_SYSTEM_LIBRARIES: d->keeps_system_libraries = true; break;
         case OPT_KERNELS_USED: seeds->by_list = true, add_names(d, &seeds->kernels, p.value); break;
         case OPT_VARIABLES_USED: seeds->by_list = true, add_names(d, &seeds->variables, p.value); break;
         case OPT_ARCH:
+            d->arch = p.value;
             d->sm = (uint32_t)strtoul(strncmp(p.value, "sm_", 3) == 0 ? p.value + 3 : "", NULL, 10);
             if (!d->sm) {
                 program_bad_value(&program, &p, "sm_ and a number");
@@ -132,10 +156,49 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
     }
     if (d->verbose)
         d->link.verbose = &d->out;
-    if (*done || d->operands.n)
+    if (*done)
         return ST_OK;
-    program_fail(&program, "no inputs; --help explains the use");
-    return ST_USAGE;
+    if (!d->operands.n) {
+        program_fail(&program, "no inputs; --help explains the use");
+        return ST_USAGE;
+    }
+    if (d->links && !d->output) {
+        program_fail(&program, "--nvlink requires -o FILE, the linked cubin");
+        return ST_USAGE;
+    }
+    return ST_OK;
+}
+
+// Lists the options of a link for nvlink. Lists of variables alone would make all kernels dead there.
+static void list_nvlink_options(Driver *d)
+{
+    const Seeds *seeds = &d->seeds;
+    Arena *arena = &d->link.arena;
+    char target[40];
+    snprintf(target, sizeof target, "-arch=%.20s", d->arch ? d->arch : "sm_");
+    if (!d->arch)
+        snprintf(target + strlen(target), 12, "%u", d->sm);
+    add_nvlink_option(d, arena_text(arena, target, strlen(target)));
+    for (uint32_t k = 0; k < seeds->kernels.n; k++) {
+        add_nvlink_option(d, "--kernels-used");
+        add_nvlink_option(d, seeds->kernels.at[k]);
+    }
+    for (uint32_t k = 0; k < seeds->variables.n && seeds->kernels.n; k++) {
+        add_nvlink_option(d, "--variables-used");
+        add_nvlink_option(d, seeds->variables.at[k]);
+    }
+    if (seeds->ignore_host_info)
+        add_nvlink_option(d, "--ignore-host-info");
+    if (seeds->relocatable)
+        add_nvlink_option(d, "-r");
+    if (seeds->lto)
+        add_nvlink_option(d, "-lto");
+    if (d->keeps_system_libraries)
+        add_nvlink_option(d, "--keep-system-libraries");
+    if (d->documented_options.extra_warnings)
+        add_nvlink_option(d, "--extra-warnings");
+    if (d->verbose)
+        add_nvlink_option(d, "-v");
 }
 
 /* -- Inputs ---------------------------------------------------------------------------------------------- */
@@ -146,16 +209,52 @@ static void print_diag(void *user, const char *text, size_t n)
     fwrite(text, 1, n, stderr);
 }
 
+// Adds the archives of libraries to the inputs.
+static void find_libraries(Driver *d)
+{
+    Arena *arena = &d->link.arena;
+    for (uint32_t k = 0; k < d->libraries.n; k++) {
+        char *file = arena_alloc(arena, strlen(d->libraries.at[k]) + sizeof "lib.a");
+        sprintf(file, "lib%s.a", d->libraries.at[k]);
+        for (uint32_t n = 0; n < d->folders.n; n++) {
+            const char *path = path_join(arena, d->folders.at[n], file);
+            struct stat st;
+            if (stat(path, &st) != 0)
+                continue;
+            VEC_PUSH(arena, &d->operands, path);
+            break;
+        }
+    }
+}
+
 static Status read_inputs(Driver *d)
 {
     Link *link = &d->link;
     Status status = ST_OK;
+    find_libraries(d);
     for (uint32_t k = 0; k < d->operands.n && status == ST_OK; k++) {
         File file;
         status = file_read(&file, d->operands.at[k], link, &d->sm);
         VEC_PUSH(&link->arena, &d->files, file);
     }
     return status;
+}
+
+// Removes libcudadevrt.a from the inputs where nvlink is documented to do it: link-time optimization compiles all
+// objects. IR cannot be read, so this does not depend on what it requires.
+static void drop_system_libraries(Driver *d)
+{
+    uint32_t n = 0;
+    bool all_ir = d->link.objects && d->link.ir_objects == d->link.objects;
+    if (!d->documented || !d->seeds.lto || d->seeds.force_partial_lto || d->keeps_system_libraries || !all_ir)
+        return;
+    for (uint32_t k = 0; k < d->files.n; k++) {
+        if (!d->files.at[k].is_system)
+            d->files.at[n++] = d->files.at[k];
+        else if (d->verbose)
+            out_z(&d->out, "LTO on everything so remove libcudadevrt from list\n");
+    }
+    d->files.n = n;
 }
 
 /* -- Reports --------------------------------------------------------------------------------------------- */
@@ -217,14 +316,15 @@ static Status write_file(Driver *d, const File *in, const TextBuffer *text)
 {
     Arena scratch;
     arena_init(&scratch, &d->heap);
-    const char *base = base_name(in->path);
-    char *path = arena_alloc(&scratch, strlen(d->output) + strlen(base) + 2);
-    sprintf(path, "%s/%s", d->output, base);
+    const char *path = path_join(&scratch, d->output, base_name(in->path));
     OutFile file;
     char why[200];
     bool ok = outfile_open(&file, path, &scratch, why);
     if (ok) {
-        outfile_write(&file, text->at, text->n);
+        if (text->n)
+            outfile_write(&file, text->at, text->n);
+        else
+            outfile_write(&file, (const char *)in->bytes, in->size);
         ok = outfile_commit(&file, why);
     }
     if (!ok)
@@ -260,19 +360,9 @@ static bool names_are_distinct(Driver *d)
     return true;
 }
 
-// Rewrites all files before it writes the first one.
-static Status write_all(Driver *d)
+static Status write_folder(Driver *d, const TextBuffer *texts)
 {
     Status status = ST_OK;
-    if (!names_are_distinct(d))
-        return ST_USAGE;
-    TextBuffer *texts = NEW_ARRAY(&d->link.arena, TextBuffer, d->files.n);
-    for (uint32_t k = 0; k < d->files.n; k++) {
-        texts[k].arena = &d->link.arena;
-        file_rewrite(&d->files.at[k], &d->link, &texts[k]);
-    }
-    if (!d->link.keeps_all)
-        warn_of_fixed(d);
     if (mkdir(d->output, 0777) != 0 && errno != EEXIST) {
         program_fail(&program, "cannot make the folder '%s': %s", d->output, strerror(errno));
         return ST_IO;
@@ -280,6 +370,29 @@ static Status write_all(Driver *d)
     for (uint32_t k = 0; k < d->files.n && status == ST_OK; k++)
         status = write_file(d, &d->files.at[k], &texts[k]);
     return status;
+}
+
+// Rewrites all files before it writes or links the first one. The text of a file that does not change is empty.
+static Status write_all(Driver *d)
+{
+    Status status = ST_OK;
+    if (!d->links && d->output && !names_are_distinct(d))
+        return ST_USAGE;
+    TextBuffer *texts = NEW_ARRAY(&d->link.arena, TextBuffer, d->files.n);
+    for (uint32_t k = 0; k < d->files.n; k++) {
+        texts[k].arena = &d->link.arena;
+        if (file_changes(&d->files.at[k], &d->link))
+            file_rewrite(&d->files.at[k], &d->link, &texts[k]);
+    }
+    if (!d->link.keeps_all)
+        warn_of_fixed(d);
+    if (d->links || d->nvlink.verify) {
+        list_nvlink_options(d);
+        d->nvlink.output = d->links ? d->output : NULL;
+        out_flush(&d->out);
+        status = nvlink_run(&d->nvlink, &d->link, d->files.at, texts, d->files.n);
+    }
+    return status == ST_OK && d->output && !d->links ? write_folder(d, texts) : status;
 }
 
 static Status run(Driver *d, int argc, char **argv)
@@ -291,6 +404,7 @@ static Status run(Driver *d, int argc, char **argv)
     status = read_inputs(d);
     if (status != ST_OK)
         return status;
+    drop_system_libraries(d);
     d->link.keeps_all = seeds_keep_all(&d->seeds);
     graph_build(&d->link);
     if (!seed_roots(&d->link, &d->seeds))
@@ -312,7 +426,7 @@ static Status run(Driver *d, int argc, char **argv)
         status = write_report(d, d->map_file, put_map);
     if (status != ST_OK)
         return status;
-    if (d->output)
+    if (d->output || d->nvlink.verify)
         status = write_all(d);
     out_flush(&d->out);
     return status != ST_OK ? status : known ? ST_OK : ST_USAGE;
@@ -333,6 +447,7 @@ int main(int argc, char **argv)
     if (setjmp(unwind)) {
         program_fail(&program, "%s", d->heap.message);
         status = d->heap.status;
+        nvlink_end(&d->nvlink);
     } else {
         str_init(&d->link.names, &d->link.arena, NULL);
         status = run(d, argc, argv);

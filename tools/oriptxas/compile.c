@@ -48,7 +48,7 @@ static void stop_if_told(const Compile *c)
 {
     if (!processes_stopped())
         return;
-    folder_remove(c->arena, c->folder);
+    folder_remove(c->folder);
     process_end(0);
 }
 
@@ -286,6 +286,6 @@ void compile(Compile *c)
         warn_of_kept(c);
     if (status == 0 && c->log)
         report_log(c, accepted, c->command->verbose ? err : NULL);
-    folder_remove(c->arena, c->folder);
+    folder_remove(c->folder);
     process_end(status);
 }

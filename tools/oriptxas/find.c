@@ -15,16 +15,6 @@
 
 static const char seen_name[] = "ORI_PTXAS_SEEN";
 
-// True if it is a file that may be run; sets errno otherwise.
-static bool is_program(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0 || access(path, X_OK) != 0)
-        return false;
-    errno = EACCES;
-    return S_ISREG(st.st_mode);
-}
-
 // Writes the identity of a file, with a comma on each side.
 static void identify(const char *path, char id[static 80])
 {
@@ -41,28 +31,12 @@ static bool was_seen(const char *path, const char *seen)
     return id[0] && strstr(seen, id);
 }
 
-// Returns the first program on the PATH with a name that is not in a list of files.
-static const char *search(Arena *arena, const char *name, const char *seen)
-{
-    const char *path = getenv("PATH");
-    for (size_t len; path; path = path[len] ? path + len + 1 : NULL) {
-        len = strcspn(path, ":");
-        const char *folder = len ? arena_text(arena, path, len) : ".";
-        const char *file = path_join(arena, folder, name);
-        if (is_program(file) && !was_seen(file, seen))
-            return file;
-    }
-    return NULL;
-}
-
-const char *find_on_path(Arena *arena, const char *name) { return search(arena, name, ""); }
-
 const char *find_self(Arena *arena, const char *argv0)
 {
     char real[PATH_MAX];
     const char *path = realpath("/proc/self/exe", real) ? real
                        : strchr(argv0, '/')             ? argv0
-                                                        : find_on_path(arena, argv0);
+                                                        : find_on_path(arena, argv0, NULL, NULL);
     if (!path || (path != real && !realpath(path, real)))
         return NULL;
     return arena_text(arena, real, strlen(real));
@@ -73,10 +47,10 @@ const char *find_oriopt(Arena *arena, const char *self)
     const char *slash = self ? strrchr(self, '/') : NULL;
     if (slash) {
         const char *beside = path_join(arena, arena_text(arena, self, (size_t)(slash - self)), "oriopt");
-        if (is_program(beside))
+        if (file_is_program(beside))
             return beside;
     }
-    return find_on_path(arena, "oriopt");
+    return find_on_path(arena, "oriopt", NULL, NULL);
 }
 
 // Records in the environment of children that this file led to them.
@@ -92,7 +66,7 @@ static void note_seen(Arena *arena, const char *seen, const char *path)
 
 static const char *ptxas_on_path(Arena *arena, const char *seen)
 {
-    const char *ptxas = search(arena, "ptxas", seen);
+    const char *ptxas = find_on_path(arena, "ptxas", was_seen, seen);
     if (!ptxas)
         program_fail(&ptxas_program,
                      "there is no ptxas on the PATH but ori-ptxas itself; set ORI_PTXAS to the ptxas of "
@@ -102,8 +76,8 @@ static const char *ptxas_on_path(Arena *arena, const char *seen)
 
 static const char *named_ptxas(Arena *arena, const char *named, const char *seen)
 {
-    const char *path = strchr(named, '/') ? named : find_on_path(arena, named);
-    if (path && is_program(path))
+    const char *path = strchr(named, '/') ? named : find_on_path(arena, named, NULL, NULL);
+    if (path && file_is_program(path))
         return was_seen(path, seen) ? ptxas_on_path(arena, seen) : path;
     program_fail(&ptxas_program, "ORI_PTXAS: '%s' cannot be run: %s", named, strerror(path ? errno : ENOENT));
     return NULL;

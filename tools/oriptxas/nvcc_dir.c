@@ -29,7 +29,7 @@ static Status fail(const char *what, const char *path, const char *why)
 // `#$ _HERE_=FOLDER` of what it prints, or NULL.
 static const char *tools_of(Arena *arena, const char *nvcc)
 {
-    const char *folder = folder_make(arena), *text = NULL;
+    const char *folder = folder_make(arena, "ori-ptxas"), *text = NULL;
     if (!folder)
         return NULL;
     const char *said = path_join(arena, folder, "said");
@@ -38,7 +38,7 @@ static const char *tools_of(Arena *arena, const char *nvcc)
     processes_begin();
     if (process_run(arena, &argv, said, said) == 0)
         text = file_text(arena, said);
-    folder_remove(arena, folder);
+    folder_remove(folder);
     if (processes_stopped())
         process_end(0);
     return text ? strstr(text, "_HERE_=") : NULL;
@@ -180,7 +180,7 @@ static void explain(Arena *arena, const char *folder)
 
 Status nvcc_dir_make(Arena *arena, const char *folder, const char *self)
 {
-    const char *nvcc = find_on_path(arena, "nvcc"), *bin = nvcc ? toolkit_bin(arena, nvcc) : NULL;
+    const char *nvcc = find_on_path(arena, "nvcc", NULL, NULL), *bin = nvcc ? toolkit_bin(arena, nvcc) : NULL;
     const char *ptxas = bin ? path_join(arena, bin, "ptxas") : NULL;
     char real[PATH_MAX];
     if (!bin || !self || access(ptxas, X_OK) != 0) {

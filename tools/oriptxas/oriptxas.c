@@ -174,10 +174,10 @@ static Status drop_in(Compile *c, int argc, char **argv)
         return pass_on(c->arena, c->ptxas, &command.given);
     }
     processes_begin();
-    c->folder = folder_make(c->arena);
+    c->folder = folder_make(c->arena, "ori-ptxas");
     if (c->folder) {
         compile(c);
-        folder_remove(c->arena, c->folder);
+        folder_remove(c->folder);
     } else {
         warn(command.silent, "nothing is optimized: no folder for temporary files: %s", strerror(errno));
     }
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         status = heap.status;
         program_fail(&ptxas_program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", heap.message);
         if (job.folder)
-            folder_remove(&arena, job.folder);
+            folder_remove(job.folder);
     } else {
         arena_init(&arena, &heap);
         job.arena = &arena;

@@ -5,7 +5,6 @@
 //     words.c     words of options files and of ORI_PTXAS_FLAGS
 //     command.c   ptxas's command line
 //     find.c      ptxas, oriopt and nvcc
-//     process.c   children, signals, and the temporary folder
 //     compile.c   oriopt, then ptxas, and the way back to the original
 //     report.c    ORI_PTXAS_LOG and ORI_PTXAS_KEEP
 //     nvcc_dir.c  --make-nvcc-dir
@@ -13,6 +12,7 @@
 #define ORI_ORIPTXAS_H
 
 #include "tools/options/option_docs.h"
+#include "tools/options/process.h"
 
 enum {
 #define OPTION(id, ...) OPT_##id,
@@ -25,8 +25,6 @@ enum {
 };
 extern const Option ptxas_options[OPT_COUNT];  // by id; the first OWN_OPTIONS are those of ori-ptxas
 extern const Program ptxas_program;
-
-typedef VEC(const char *) Texts;
 
 // Prints `ori-ptxas: warning: ...` unless ptxas was told not to warn.
 void warn(bool silent, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -65,27 +63,6 @@ const char *find_oriopt(Arena *arena, const char *self);
 // Returns the program that ORI_PTXAS names, else the first ptxas on the PATH, that is neither this program nor one that
 // led to it. NULL: there is none, and a message was printed. *inner: this run was started as the ptxas of another one.
 const char *find_ptxas(Arena *arena, const char *self, bool *inner);
-// Returns the first program of that name on the PATH; NULL: there is none.
-const char *find_on_path(Arena *arena, const char *name);
-
-/* process.c */
-// Blocks the signals that end programs, until process_end().
-void processes_begin(void);
-// Runs a program to its end and returns its wait status, -1 if it cannot be started (errno). Standard output and error
-// go to files; NULL: to those of this process. Signals that come meanwhile are passed on.
-int process_run(Arena *arena, const Texts *argv, const char *out, const char *err);
-// True if a signal came that ends this program.
-bool processes_stopped(void);
-// Ends this process as the child with the wait status ended, or by the signal that came.
-_Noreturn void process_end(int status);
-// Replaces this process. Returns only if that is impossible.
-void process_replace(Arena *arena, const Texts *argv);
-// Returns the path of a new folder for temporary files; NULL: it cannot be made (errno).
-const char *folder_make(Arena *arena);
-// Removes a folder and the files in it.
-void folder_remove(Arena *arena, const char *folder);
-// Returns FOLDER/NAME.
-const char *path_join(Arena *arena, const char *folder, const char *name);
 
 /* compile.c */
 typedef struct Input {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Children, signals, and the temporary folder.
+// Runs programs, and makes folders for temporary files.
 //
 // The signals that end programs are blocked and received by sigwait(), so no code runs in a handler. A signal is passed
 // to the child. When the child ends, this process removes its files and ends by the same signal. Signals that are
@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/oriptxas/oriptxas.h"
+#include "tools/options/process.h"
 
 extern char **environ;
 
@@ -123,7 +124,32 @@ void process_replace(Arena *arena, const Texts *argv)
     execve(list[0], list, environ);
 }
 
-/* -- The folder --------------------------------------------------------------------------------------- */
+/* -- Programs ----------------------------------------------------------------------------------------- */
+
+bool file_is_program(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || access(path, X_OK) != 0)
+        return false;
+    errno = EACCES;
+    return S_ISREG(st.st_mode);
+}
+
+const char *find_on_path(Arena *arena, const char *name, bool (*skips)(const char *path, const char *user),
+                         const char *user)
+{
+    const char *path = getenv("PATH");
+    for (size_t len; path; path = path[len] ? path + len + 1 : NULL) {
+        len = strcspn(path, ":");
+        const char *folder = len ? arena_text(arena, path, len) : ".";
+        const char *file = path_join(arena, folder, name);
+        if (file_is_program(file) && !(skips && skips(file, user)))
+            return file;
+    }
+    return NULL;
+}
+
+/* -- Folders ------------------------------------------------------------------------------------------ */
 
 const char *path_join(Arena *arena, const char *folder, const char *name)
 {
@@ -133,18 +159,23 @@ const char *path_join(Arena *arena, const char *folder, const char *name)
     return path;
 }
 
-const char *folder_make(Arena *arena)
+const char *folder_make(Arena *arena, const char *name)
 {
     const char *place = getenv("TMPDIR");
-    const char *path = path_join(arena, place && *place ? place : "/tmp", "ori-ptxas.XXXXXX");
-    return mkdtemp(arena_text(arena, path, strlen(path)));
+    const char *path = path_join(arena, place && *place ? place : "/tmp", name);
+    char *unique = arena_alloc(arena, strlen(path) + sizeof ".XXXXXX");
+    sprintf(unique, "%s.XXXXXX", path);
+    return mkdtemp(unique);
 }
 
-void folder_remove(Arena *arena, const char *folder)
+void folder_remove(const char *folder)
 {
+    char path[PATH_MAX];
     DIR *files = opendir(folder);
-    for (const struct dirent *file; files && (file = readdir(files));)
-        unlink(path_join(arena, folder, file->d_name));
+    for (const struct dirent *file; files && (file = readdir(files));) {
+        snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+        unlink(path);
+    }
     if (files)
         closedir(files);
     rmdir(folder);
