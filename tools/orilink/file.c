@@ -82,8 +82,8 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
         return ST_BAD_INPUT;
     }
     *sm = in.cubin.sm;
-    link->lacks_host_info = true;
-    link->objects++;
+    link->lacks_host_info |= !m->is_system;
+    link->objects += !m->is_system;
     VEC_PUSH(&link->arena, &link->inputs, in);
     m->input = link->inputs.n;
     return ST_OK;
@@ -96,7 +96,7 @@ static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
         m->kind = MEMBER_FATBIN;
         m->fat = bytes;
         m->fat_size = m->size;
-        link->lacks_host_info = true;
+        link->lacks_host_info |= !m->is_system;
         return fatbin_read(m, link, sm) ? ST_OK : ST_BAD_INPUT;
     }
     if (m->size < ELF_EHDR || memcmp(bytes, "\177ELF", 4) != 0) {

@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# nvlink.sh: tests the runs of nvlink by orilink: --nvlink, --verify-link, libraries, and files of nvlink -r. A script
+# takes the place of nvlink for command lines and failures. Ends in `N passed, N failed, N skipped`.
+. "$(dirname "$0")/../lib.sh"
+ORILINK=${ORIOPT%/*}/orilink
+needs "$ORILINK"
+make_work
+cd "$work" || exit 2
+TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+
+# no_leftovers: no temporary folder is left.
+no_leftovers() {
+    name="$name: temporary files"
+    [ -z "$(ls "$TMPDIR")" ] && ok || bad "$(ls "$TMPDIR") is left"
+}
+
+# -- Command lines, with a script for nvlink -------------------------------------------------------------------------
+
+$CC -std=c11 -o synthetic "$root/tests/link/synthetic.c" || exit 2
+./synthetic synthetic.cubin synthetic.o || exit 2
+cp synthetic.cubin other.cubin
+
+# The linked file is the first input. The command line goes to a file, with the temporary folder cut out.
+cat >stand-in <<'EOF'
+#!/bin/sh
+printf '%s\n' "$@" | sed "s,^$TMPDIR/orilink\.[^/]*/,," >>args
+first=
+for word; do
+    case $word in *.cubin) first=${first:-$word} ;; esac
+done
+eval "cp \"\$first\" \"\${$#}\""
+exit ${STATUS:-0}
+EOF
+chmod +x stand-in
+
+exits 'command line' 0 "$ORILINK" --nvlink=./stand-in -arch=sm_80 --kernels-used=main --variables-used=x,y \
+    --keep-system-libraries -Xnvlink=-g,--suppress-debug-info -o linked synthetic.cubin other.cubin
+name='command line'
+"$ORILINK" -o small --kernels-used=main --variables-used=x,y synthetic.cubin other.cubin
+printf '%s\n' -g --suppress-debug-info -arch=sm_80 --kernels-used main --variables-used x --variables-used y \
+    --keep-system-libraries 0-synthetic.cubin 1-other.cubin -o linked >expected
+same expected args
+same small/synthetic.cubin linked
+no_leftovers
+rm args linked
+
+exits 'other options' 0 "$ORILINK" --nvlink=./stand-in -r --lto --ignore-host-info --extra-warnings --variables-used=x \
+    -o linked synthetic.cubin
+printf '%s\n' -arch=sm_80 --ignore-host-info -r -lto --extra-warnings synthetic.cubin -o linked >expected
+same expected args
+rm args linked
+
+exits 'no output file' 2 "$ORILINK" --nvlink=./stand-in synthetic.cubin
+STATUS=3
+export STATUS
+exits 'nvlink fails' 1 "$ORILINK" --nvlink=./stand-in -o linked synthetic.cubin
+unset STATUS
+absent linked
+says err 'nvlink of the rewritten files failed with status 3'
+no_leftovers
+printf '#!/bin/sh\nkill -SEGV $$\n' >crash
+chmod +x crash
+exits 'nvlink crashes' 1 "$ORILINK" --nvlink=./crash -o linked synthetic.cubin
+says err 'was ended by signal 11'
+exits 'no nvlink' 5 "$ORILINK" --nvlink=./nothing -o linked synthetic.cubin
+exits 'no nvlink on the PATH' 5 env PATH=/nowhere "$ORILINK" --verify-link synthetic.cubin
+exits 'an output that cannot be written' 5 "$ORILINK" --nvlink=./stand-in -o nowhere/linked synthetic.cubin
+name='an output that cannot be written'
+no_leftovers
+
+# A signal ends nvlink and orilink, and removes the temporary files.
+printf '#!/bin/sh\ntouch started\nexec sleep 20\n' >slow
+chmod +x slow
+name='a signal'
+"$ORILINK" --nvlink=./slow -o linked synthetic.cubin 2>err &
+until [ -e started ]; do sleep 0.1 2>/dev/null || sleep 1; done
+kill -TERM $!
+wait $! 2>log
+[ $? -eq 143 ] && ok || bad "orilink did not end by the signal"
+no_leftovers
+
+# -- Comparison --------------------------------------------------------------------------------------------------------
+
+exits 'equal links' 0 "$ORILINK" --verify-link --nvlink=./stand-in -o linked synthetic.cubin
+
+# The link of the originals has another byte of code.
+cat >changes <<'EOF'
+#!/bin/sh
+./stand-in "$@"
+eval "out=\${$#}"
+case $out in */originals) printf '\377' | dd of="$out" bs=1 seek="$(cat place)" conv=notrunc 2>dd ;; esac
+EOF
+chmod +x changes
+echo 130 >place
+exits 'other code' 3 "$ORILINK" --verify-link --nvlink=./changes -o never --kernels-used=main synthetic.cubin
+says err "--verify-link: the code of 'main_kernel' differs at 0x2"
+absent never
+no_leftovers
+
+# -- Libraries -----------------------------------------------------------------------------------------------------------
+
+mkdir one two
+ar rc one/libmath.a synthetic.cubin 2>log && cp one/libmath.a two/libmath.a && ar rc two/libmore.a synthetic.cubin ||
+    skip "no ar"
+if [ -e two/libmore.a ]; then
+    exits 'libraries' 0 "$ORILINK" -o libs -Lone -L two -lmath -l more --library=none --kernels-used=main other.cubin
+    is "$(ls libs | tr '\n' ' ')" 'libmath.a libmore.a other.cubin '
+    name='cubins in an archive'
+    (cd libs && ar x libmath.a)
+    same small/synthetic.cubin libs/synthetic.cubin
+    exits 'long options of libraries' 0 "$ORILINK" -o long --library-path=one,two --library=math,more other.cubin
+    is "$(ls long | tr '\n' ' ')" 'libmath.a libmore.a other.cubin '
+fi
+
+# -- nvlink --------------------------------------------------------------------------------------------------------------
+
+have nvcc && have nvlink || {
+    skip "no nvcc or nvlink: nothing is linked"
+    finish
+}
+for sm in 75 80 90; do
+    nvcc -rdc=true -cubin -arch=sm_$sm -o places.$sm.cubin "$root/samples/link/places.cu" &
+    nvcc -rdc=true -cubin -arch=sm_$sm -o second.$sm.cubin "$root/samples/link/second.cu"
+    wait
+    for kernel in near far apart; do
+        exits "constants that move, sm_$sm, $kernel" 0 "$ORILINK" --verify-link --nvlink -o linked --kernels-used=$kernel \
+            --variables-used=none places.$sm.cubin second.$sm.cubin
+    done
+    exits "all kernels, sm_$sm" 0 "$ORILINK" --verify-link places.$sm.cubin second.$sm.cubin
+    nvlink -arch=sm_$sm -r -o joined.cubin places.$sm.cubin second.$sm.cubin
+    exits "nvlink -r with constants, sm_$sm" 0 "$ORILINK" -o small --kernels-used=near --variables-used=none joined.cubin
+    same joined.cubin small/joined.cubin
+    says err "'joined.cubin' stays as it is: nvlink -r wrote it"
+    nvlink -arch=sm_$sm -r -o plain.cubin second.$sm.cubin
+    exits "nvlink -r without constants, sm_$sm" 0 "$ORILINK" --verify-link -o small --kernels-used=bk plain.cubin
+    silent err
+    [ "$(wc -c <small/plain.cubin)" -lt "$(wc -c <plain.cubin)" ] && ok || bad "nothing was removed"
+done
+nvcc -rdc=true -fatbin -arch=sm_80 -o second.fatbin "$root/samples/link/second.cu"
+exits 'a fat binary' 0 "$ORILINK" --verify-link -o small --kernels-used=bk second.fatbin
+exits 'a fat binary, rewritten' 2 "$ORILINK" --kernels-used=bk --why-live=_Z6lonelyi small/second.fatbin
+says err "no input defines '_Z6lonelyi'"
+
+# Link-time optimization of all objects makes libcudadevrt.a superfluous, as nvlink is documented.
+nvcc -dlto -arch=sm_80 -c -o ir.o "$root/samples/link/second.cu"
+mkdir system
+ar rc system/libcudadevrt.a second.80.cubin
+message='LTO on everything so remove libcudadevrt from list'
+# with_ir NAME KEPT OPTIONS...: libcudadevrt.a stays if KEPT is 1, else it goes with the message.
+with_ir() {
+    case=$1 kept=$2
+    shift 2
+    rm -rf lto
+    exits "$case" 0 "$ORILINK" -v --lto -arch=sm_80 -o lto -Lsystem -lcudadevrt "$@"
+    if [ "$kept" = 1 ]; then
+        is "$(grep -c "$message" out)" 0
+        [ -e lto/libcudadevrt.a ] && ok || bad "the library is gone"
+    else
+        says out "$message"
+        absent lto/libcudadevrt.a
+    fi
+}
+with_ir 'all objects have IR' 0 --dce=documented ir.o
+with_ir 'libraries are kept' 1 --dce=documented --keep-system-libraries ir.o
+with_ir 'an object has code' 1 --dce=documented ir.o second.80.cubin
+with_ir 'partial optimization' 1 --dce=documented --force-partial-lto ir.o
+with_ir 'what IR requires is unknown' 1 ir.o
+finish
