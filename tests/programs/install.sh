@@ -207,7 +207,7 @@ for p in $names; do
         if grep -q -e "^  $dashes$option" "$work/help"; then ok; else bad "$option is not in the help"; fi
         if grep -A 1 -e "^$dashes$option" "$work/man" | grep -qF -e "$word"; then ok; else bad "$option is not in the man page"; fi
         if grep -q -e "[' ]$dashes$option[=' ]" "$share/bash-completion/completions/$p"; then ok; else bad "bash: $option"; fi
-        if grep -q -e "^        '\*$dashes$option[=[-]" "$share/zsh/site-functions/_$p"; then ok; else bad "zsh: $option"; fi
+        if grep -q -e "^        '\*$dashes$option[=[+-]" "$share/zsh/site-functions/_$p"; then ok; else bad "zsh: $option"; fi
         if grep -q -e " -[ls] $option " "$share/fish/vendor_completions.d/$p.fish"; then ok; else bad "fish: $option"; fi
     done <"$work/options"
 
@@ -315,6 +315,9 @@ if have bash; then
     offers bash 'oriopt --check-each=' runs 'some folder' two.run
     offers bash 'oriopt --ir-dump-dir r' runs
     offers bash 'oriopt --ir-dump-dir=' runs 'some folder'
+    offers bash 'orilink -L r' runs
+    offers bash 'orilink -Lr' -Lruns
+    offers bash 'orilink --lto --lib' --library= --library-path=
     offers bash 'oricheck ' 'o d.ptx' one.ptx runs 'some folder' two.run
     offers bash 'oricheck "o' 'o d.ptx' one.ptx
     offers bash 'oriopt -- --em'
