@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: MIT
-// synthetic FILE.cubin FILE.o: writes the object of the documented example of dead code elimination, alone and in the
-// fat binary of a host object whose host information names one kernel. nvcc makes no such sections of constants.
+// synthetic FILE.cubin FILE.o [DESCRIPTION]: writes a small object alone, and in the fat binary of a host object. The
+// default is the documented example of dead code elimination. nvcc makes no such sections of constants.
+//
+// A description has lines of the following forms. Functions have the symbols 1, 2, ..., and other sections those from
+// 12 on. A name means the last function or section before the line that has it.
+//
+//   kernel NAME            a function of a kind, and its code .text.NAME; st_other of a kernel is 0x10
+//   function NAME, static NAME, undefined NAME
+//   other NUMBER           st_other of the function before the line
+//   section NAME TYPE OF   a section of a function, or of another section; `-`: of none
+//   refers SECTION NAME    a relocation; `-`: of symbol 0
+//   registers SECTION NAME a record of .nv.info
+//   call A B, address A B, signature A
+//                          a record of .nv.callgraph
+//   host SET NAME          a name in .nvHRSET; the host object has all six sections, or none
+//   locals NUMBER          sh_info of .symtab
+//   junk SECTION           symbol 0 is a function in a section, without a name
+//   abi NUMBER             version of the ABI in the ELF header
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +46,15 @@ static void put_text(Bytes *b, const char *text)
     memcpy(b->at + b->n, text, strlen(text) + 1), b->n += strlen(text) + 1;
 }
 
+static void put_bytes(Bytes *b, const Bytes *from)
+{
+    memcpy(b->at + b->n, from->at, from->n);
+    b->n += from->n;
+}
+
 static Bytes *new_bytes(void) { return calloc(1, sizeof(Bytes)); }
 
-static void put_symbol(Bytes *b, uint32_t name, uint8_t info, uint8_t other, uint16_t section, uint64_t size)
+static void put_symbol(Bytes *b, uint32_t name, uint32_t info, uint32_t other, uint32_t section, uint64_t size)
 {
     put(b, name, 4);
     put(b, info, 1);
@@ -94,56 +116,217 @@ static void put_elf(Bytes *out, Section *s, int n, int names, int type, int mach
     }
 }
 
-enum { STRINGS = 12, NAMES = 13, SYMBOLS = 14, CALLS = 15, COUNT = 16 };
+/* -- Objects --------------------------------------------------------------------------------------------- */
 
-static void put_cubin(Bytes *out)
+enum { GROUPS = 4, SETS = 6, FIRST_SECTION_SYMBOL = 12, MAX_SECTIONS = 28, TABLES = 4 };
+enum { LOCAL = 0x02, GLOBAL = 0x12, KERNEL = 0x10 };
+
+typedef struct Function {
+    const char *name;
+    uint32_t info, other, section;
+} Function;
+
+typedef struct Object {
+    Function functions[FIRST_SECTION_SYMBOL];  // by symbol
+    Section sections[MAX_SECTIONS];
+    uint32_t nfunctions, nsections;  // with symbol 0 and section 0
+    Bytes *records[GROUPS];          // of .nv.callgraph
+    Bytes *host[SETS];
+    int has_host;
+    uint32_t locals, junk, abi;
+} Object;
+
+static const char *const host_sections[SETS] = {".nvHRKI", ".nvHRKE", ".nvHRDI", ".nvHRDE", ".nvHRCI", ".nvHRCE"};
+
+static uint32_t number(const char *text) { return (uint32_t)strtoul(text, NULL, 0); }
+
+static int is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static const char *join(const char *a, const char *b)
 {
-    static const char *const functions[] = {"main_kernel", "helper_a", "helper_b", "dead_fn"};
-    static const int code[] = {1, 5, 7, 8}, numbered[] = {2, 3, 4, 6, 9, 10, 11};  // symbols 12 to 18
-    Section s[COUNT] = {
-        {.name = "", .align = 0},
-        {".text.main_kernel", 1, 6, SYMBOLS, 1, 128, 0, new_bytes()},
-        {".nv.info.main_kernel", 0x70000000, 0x40, SYMBOLS, 1, 4, 0, new_bytes()},
-        {".rela.text.main_kernel", 9, 0x40, SYMBOLS, 1, 8, 16, new_bytes()},
-        {".nv.note.main_kernel", 4, 0x40, SYMBOLS, 1, 8, 24, new_bytes()},
-        {".text.helper_a", 1, 6, SYMBOLS, 2, 128, 0, new_bytes()},
-        {".rela.text.helper_a", 9, 0x40, SYMBOLS, 5, 8, 16, new_bytes()},
-        {".text.helper_b", 1, 6, SYMBOLS, 3, 128, 0, new_bytes()},
-        {".text.dead_fn", 1, 6, SYMBOLS, 4, 128, 0, new_bytes()},
-        {".rela.text.dead_fn", 9, 0x40, SYMBOLS, 8, 8, 16, new_bytes()},
-        {".nv.info.dead_fn", 0x70000000, 0x40, SYMBOLS, 8, 4, 0, new_bytes()},
-        {".nv.constant.dead_fn", 1, 0x42, 0, 8, 8, 0, new_bytes()},
-        {".strtab", 3, 0, 0, 0, 1, 0, new_bytes()},
-        {".shstrtab", 3, 0, 0, 0, 1, 0, new_bytes()},
-        {".symtab", 2, 0, STRINGS, 1, 8, 24, new_bytes()},
-        {".nv.callgraph", 0x70000001, 0, SYMBOLS, 0, 4, 8, new_bytes()},
-    };
-    put(s[STRINGS].data, 0, 1);
-    put_symbol(s[SYMBOLS].data, 0, 0, 0, 0, 0);
-    for (int k = 0; k < 4; k++) {
-        put_symbol(s[SYMBOLS].data, (uint32_t)s[STRINGS].data->n, 0x12, k ? 0 : 0x10, (uint16_t)code[k], 128);
-        put_text(s[STRINGS].data, functions[k]);
-        s[code[k]].data->n = 128;
-    }
-    for (int k = 5; k < 12; k++)
-        put_symbol(s[SYMBOLS].data, 0, 0, 0, 0, 0);
-    for (int k = 0; k < 7; k++)
-        put_symbol(s[SYMBOLS].data, 0, 3, 0, (uint16_t)numbered[k], 0);
-    put(s[11].data, 0x400921fb54442d18, 8);
-    const uint32_t calls[] = {0, UINT32_MAX, 1, 2, 2, 3, 0, (uint32_t)-2, 0, (uint32_t)-3, 0, (uint32_t)-4};
-    for (int k = 0; k < 12; k++)
-        put(s[CALLS].data, calls[k], 4);
-    put_elf(out, s, COUNT, NAMES, 1, 190, 0x6005004, 0x41, 8);
+    char *text = malloc(strlen(a) + strlen(b) + 1);
+    return strcat(strcpy(text, a), b);
 }
 
-static void put_host(Bytes *out, const Bytes *cubin)
+static uint32_t function_named(const Object *o, const char *name)
 {
-    Section s[] = {
+    uint32_t k = o->nfunctions - 1;
+    while (k && !is(o->functions[k].name, name))
+        k--;
+    return k;
+}
+
+static uint32_t section_named(const Object *o, const char *name)
+{
+    uint32_t k = o->nsections - 1;
+    while (k && !is(o->sections[k].name, name))
+        k--;
+    return k;
+}
+
+static void add_function(Object *o, const char *name, uint32_t info, uint32_t other, uint32_t section)
+{
+    o->functions[o->nfunctions++] = (Function){join(name, ""), info, other, section};
+}
+
+static void add_code(Object *o, const char *name, uint32_t info, uint32_t other)
+{
+    Section code = {join(".text.", name), 1, 6, 0, o->nfunctions, 128, 0, new_bytes()};
+    code.data->n = 128;
+    add_function(o, name, info, other, o->nsections);
+    o->sections[o->nsections++] = code;
+}
+
+// Adds a section with the flags and the entry size of its type. Data has eight bytes.
+static void add_section(Object *o, const char *name, uint32_t type, const char *of)
+{
+    enum { RELA = 4, NOBITS = 8, REL = 9, INFO = 0x70000000, SHARED = 0x7000000a };
+    uint32_t function = function_named(o, of), entry = type == REL ? 16 : type == RELA ? 24 : 0;
+    uint32_t target = function ? o->functions[function].section : section_named(o, of);
+    int data = !entry && type != INFO, loaded = data && strncmp(name, ".debug_", 7) != 0;
+    Section s = {join(name, ""), type, (loaded ? 2 : 0) | (target ? 0x40 : 0), 0, target, 8, entry, new_bytes()};
+    if (data && type != NOBITS && type != SHARED)
+        put(s.data, 0x400921fb54442d18, 8);
+    o->sections[o->nsections++] = s;
+}
+
+static void add_reloc(Object *o, const char *section, const char *function)
+{
+    const Section *s = &o->sections[section_named(o, section)];
+    put(s->data, 0, 8);
+    put(s->data, 1, 4);
+    put(s->data, function_named(o, function), 4);
+    put(s->data, 0, (int)s->entsize - 16);
+}
+
+// Adds a record with the registers of a function.
+static void add_registers(Object *o, const char *section, const char *function)
+{
+    const Section *s = &o->sections[section_named(o, section)];
+    put(s->data, 0x00082f04, 4);
+    put(s->data, function_named(o, function), 4);
+    put(s->data, 24, 4);
+}
+
+static void add_record(Object *o, int group, const char *a, const char *b)
+{
+    put(o->records[group - 1], function_named(o, a), 4);
+    put(o->records[group - 1], function_named(o, b), 4);
+}
+
+static void add_host_name(Object *o, const char *set, const char *name)
+{
+    for (int k = 0; k < SETS; k++)
+        if (is(host_sections[k] + strlen(".nvHR"), set))
+            put_text(o->host[k], name);
+    o->has_host = 1;
+}
+
+// False if the form is unknown, or if there is no place.
+static int add_line(Object *o, const char *form, const char *a, const char *b, const char *c)
+{
+    if (o->nfunctions == FIRST_SECTION_SYMBOL || o->nsections == MAX_SECTIONS - TABLES)
+        return 0;
+    if (is(form, "kernel"))
+        add_code(o, a, GLOBAL, KERNEL);
+    else if (is(form, "function"))
+        add_code(o, a, GLOBAL, 0);
+    else if (is(form, "static"))
+        add_code(o, a, LOCAL, 0);
+    else if (is(form, "undefined"))
+        add_function(o, a, GLOBAL, 0, 0);
+    else if (is(form, "other"))
+        o->functions[o->nfunctions - 1].other = number(a);
+    else if (is(form, "section"))
+        add_section(o, a, number(b), c);
+    else if (is(form, "refers"))
+        add_reloc(o, a, b);
+    else if (is(form, "registers"))
+        add_registers(o, a, b);
+    else if (is(form, "call"))
+        add_record(o, 1, a, b);
+    else if (is(form, "signature"))
+        add_record(o, 2, a, "");
+    else if (is(form, "address"))
+        add_record(o, 4, a, b);
+    else if (is(form, "host"))
+        add_host_name(o, a, b);
+    else if (is(form, "locals"))
+        o->locals = number(a);
+    else if (is(form, "junk"))
+        o->junk = number(a);
+    else if (is(form, "abi"))
+        o->abi = number(a);
+    else
+        return 0;
+    return 1;
+}
+
+// Reads a description; false after a message.
+static int read_description(Object *o, const char *text)
+{
+    *o = (Object){.functions = {{.name = ""}}, .nfunctions = 1, .nsections = 1, .locals = 1, .abi = 8};
+    o->sections[0].name = "";
+    for (int k = 0; k < GROUPS; k++)
+        o->records[k] = new_bytes();
+    for (int k = 0; k < SETS; k++)
+        o->host[k] = new_bytes();
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        char form[80] = "", a[80] = "", b[80] = "", c[80] = "", line[400];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+        if (sscanf(line, "%79s %79s %79s %79s", form, a, b, c) > 0 && !add_line(o, form, a, b, c)) {
+            fprintf(stderr, "synthetic: bad line '%s'\n", line);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* -- Files ----------------------------------------------------------------------------------------------- */
+
+static void put_symbols(const Object *o, Bytes *symbols, Bytes *strings)
+{
+    put(strings, 0, 1);
+    if (o->junk)
+        put_symbol(symbols, UINT32_MAX, GLOBAL, 0xff, o->junk, 999);
+    else
+        put_symbol(symbols, 0, 0, 0, 0, 0);
+    for (uint32_t k = 1; k < FIRST_SECTION_SYMBOL; k++) {
+        const Function *f = &o->functions[k];
+        put_symbol(symbols, f->name ? (uint32_t)strings->n : 0, f->info, f->other, f->section, f->section ? 128 : 0);
+        if (f->name)
+            put_text(strings, f->name);
+    }
+    for (uint32_t k = 1; k < o->nsections; k++)
+        if (strncmp(o->sections[k].name, ".text.", 6) != 0)
+            put_symbol(symbols, 0, 3, 0, k, 0);
+}
+
+static void put_cubin(Bytes *out, Object *o)
+{
+    uint32_t n = o->nsections, strings = n, names = n + 1, symbols = n + 2, calls = n + 3;
+    Section *s = o->sections;
+    s[strings] = (Section){".strtab", 3, 0, 0, 0, 1, 0, new_bytes()};
+    s[names] = (Section){".shstrtab", 3, 0, 0, 0, 1, 0, new_bytes()};
+    s[symbols] = (Section){".symtab", 2, 0, strings, o->locals, 8, 24, new_bytes()};
+    s[calls] = (Section){".nv.callgraph", 0x70000001, 0, symbols, 0, 4, 8, new_bytes()};
+    put_symbols(o, s[symbols].data, s[strings].data);
+    for (uint32_t k = 1; k < n; k++)
+        s[k].link = symbols;
+    for (uint32_t k = 0; k < GROUPS; k++) {
+        put(s[calls].data, 0, 4);
+        put(s[calls].data, -(uint64_t)(k + 1), 4);
+        put_bytes(s[calls].data, o->records[k]);
+    }
+    put_elf(out, s, (int)calls + 1, (int)names, 1, 190, 0x6005004, 0x41, (int)o->abi);
+}
+
+static void put_host(Bytes *out, const Object *o, const Bytes *cubin)
+{
+    Section s[3 + SETS] = {
         {.name = "", .align = 0},
         {".shstrtab", 3, 0, 0, 0, 1, 0, new_bytes()},
         {"__nv_relfatbin", 1, 2, 0, 0, 8, 0, new_bytes()},
-        {".nvHRKE", 1, 2, 0, 0, 1, 0, new_bytes()},
-        {".nvHRKI", 1, 2, 0, 0, 1, 0, new_bytes()},
     };
     Bytes *fat = s[2].data;
     put(fat, 0xba55ed50, 4);
@@ -161,11 +344,13 @@ static void put_host(Bytes *out, const Bytes *cubin)
     put(fat, 0x11, 8);
     put(fat, 0, 8);
     put(fat, 0, 8);
-    memcpy(fat->at + fat->n, cubin->at, cubin->n);
-    fat->n += cubin->n;
-    put_text(s[3].data, "main_kernel");
-    put(s[4].data, 0, 1);
-    put_elf(out, s, 5, 1, 1, 62, 0, 0, 0);
+    put_bytes(fat, cubin);
+    for (int k = 0; k < SETS; k++) {
+        s[3 + k] = (Section){host_sections[k], 1, 2, 0, 0, 1, 0, o->host[k]};
+        if (!o->host[k]->n)
+            put(o->host[k], 0, 1);
+    }
+    put_elf(out, s, o->has_host ? 3 + SETS : 3, 1, 1, 62, 0, 0, 0);
 }
 
 static int save(const Bytes *b, const char *path)
@@ -174,10 +359,28 @@ static int save(const Bytes *b, const char *path)
     return f && fwrite(b->at, 1, b->n, f) == b->n && fclose(f) == 0 ? 0 : 1;
 }
 
+static const char example[] = "kernel main_kernel\n"
+                              "section .nv.info.main_kernel 0x70000000 main_kernel\n"
+                              "section .rela.text.main_kernel 9 main_kernel\n"
+                              "section .nv.note.main_kernel 4 main_kernel\n"
+                              "function helper_a\n"
+                              "section .rela.text.helper_a 9 helper_a\n"
+                              "function helper_b\n"
+                              "function dead_fn\n"
+                              "section .rela.text.dead_fn 9 dead_fn\n"
+                              "section .nv.info.dead_fn 0x70000000 dead_fn\n"
+                              "section .nv.constant.dead_fn 1 dead_fn\n"
+                              "call main_kernel helper_a\n"
+                              "call helper_a helper_b\n"
+                              "host KE main_kernel\n";
+
 int main(int argc, char **argv)
 {
     Bytes *cubin = new_bytes(), *host = new_bytes();
-    put_cubin(cubin);
-    put_host(host, cubin);
-    return argc < 3 || save(cubin, argv[1]) || save(host, argv[2]);
+    static Object object;
+    if (argc < 3 || !read_description(&object, argc > 3 ? argv[3] : example))
+        return 1;
+    put_cubin(cubin, &object);
+    put_host(host, &object, cubin);
+    return save(cubin, argv[1]) || save(host, argv[2]);
 }
