@@ -73,11 +73,12 @@ mkdir other
 cp synthetic.cubin other
 exits 'two files of one name' 2 "$ORILINK" -o never synthetic.cubin other/synthetic.cubin
 says 'two files of one name' err "orilink: 'synthetic.cubin' and 'other/synthetic.cubin' would have one name in 'never'"
-exits 'a list, verbose' 0 "$ORILINK" -v --kernels-used=main --variables-used='x*' synthetic.o
-name='a list, verbose'
-head -n 3 out >lines
+exits 'a list, verbose' 0 "$ORILINK" -v --kernels-used='main,dead*,*main' --variables-used='x*' synthetic.o
+head -n 5 out >lines
 says 'a list, verbose' lines 'add referenced external kernel: *main*
+add referenced external kernel: *dead*
 add referenced internal kernel: *main*
+add referenced internal kernel: *dead*
 add referenced variable: *x*'
 printf '!<arch>\n%-58s`\n01234567890123456789' '#1/20           0           0     0     644     20' >bsd.a
 exits 'an archive of BSD' 1 "$ORILINK" bsd.a
@@ -129,6 +130,229 @@ removed un-used section .nv.info.main_kernel (12)
 removed un-used section .rela.text.main_kernel (13)
 removed un-used section .nv.note.main_kernel (14)'
 
+# -- The documented elimination --------------------------------------------------------------------------------------
+
+# object NAME DESCRIPTION: makes NAME.cubin and NAME.o.
+object() { ./synthetic "$1.cubin" "$1.o" "$2" || exit 2; }
+
+# functions FILE: prints the functions that a file names, undefined ones last.
+functions() { "$ORILINK" -r --report=json "$1" | sed -n 's/^{"name":"\([^"]*\)".*/\1/p' | paste -sd ' ' -; }
+
+# documented NAME OPTIONS FILE TEXT FUNCTIONS: --dce=documented prints TEXT, and the rewritten file has FUNCTIONS.
+documented() {
+    exits "$1" 0 "$ORILINK" -v --dce=documented -o documented $2 "$3"
+    says "$1" out "$4"
+    name="$1, rewritten"
+    is "$(functions "documented/$3")" "$5"
+}
+
+object callers 'kernel main
+function self
+function head
+function middle
+function tail
+function one
+function two
+call self self
+call head middle
+call middle tail
+call one two
+call two one'
+documented 'callers' '' callers.cubin 'incomplete so ignore host info
+dead function 3(head)
+removed un-used section .text.head (3)' 'main self middle tail one two'
+documented 'a root without callers' '--root head' callers.cubin 'incomplete so ignore host info
+dead function 1(main)
+removed un-used section .text.main (1)' 'self head middle tail one two'
+exits 'callers, by reachability' 0 "$ORILINK" -o full callers.cubin
+is "$(functions full/callers.cubin)" main
+
+object address 'kernel main
+function taken
+function referenced
+function in_data
+function signed
+function dead
+section .rel.text.main 9 main
+section .nv.global.init 0x70000008 -
+section .rel.nv.global.init 9 .nv.global.init
+address main taken
+refers .rel.text.main referenced
+refers .rel.nv.global.init in_data
+signature signed'
+documented 'address taken' --extra-warnings address.cubin 'incomplete so ignore host info
+function 2(taken) has address taken but no call to it
+function 3(referenced) has address taken but no call to it
+function 4(in_data) has address taken but no call to it
+function 5(signed) has address taken but no call to it
+dead function 6(dead)
+removed un-used section .text.dead (6)' 'main taken referenced in_data signed'
+says 'address taken, warnings' err 'orilink: warning: function 2(taken) has address taken but no call to it
+orilink: warning: function 3(referenced) has address taken but no call to it
+orilink: warning: function 4(in_data) has address taken but no call to it
+orilink: warning: function 5(signed) has address taken but no call to it'
+exits 'address taken, no warnings' 0 "$ORILINK" --dce=documented address.cubin
+silent err
+silent out
+
+object kept 'kernel main
+function __cuda_syscall_one
+function pinned
+other 4
+function __cuda_uf_stub_main
+function cuda_uf_stub_main
+function not_pinned
+other 0xeb'
+documented 'names and flags' '' kept.cubin 'incomplete so ignore host info
+dead function 5(cuda_uf_stub_main)
+removed un-used section .text.cuda_uf_stub_main (5)
+dead function 6(not_pinned)
+removed un-used section .text.not_pinned (6)' 'main __cuda_syscall_one pinned __cuda_uf_stub_main'
+
+object deferred 'kernel main
+undefined first
+undefined called
+undefined taken
+undefined __cuda_syscall_32f3056bbb
+undefined __cuda_syscall_other
+undefined of_dead
+function dead
+section .nv.info 0x70000000 -
+section .debug_info 1 -
+section .rel.debug_info 9 .debug_info
+registers .nv.info first
+refers .rel.debug_info first
+address main taken
+call main called
+call dead of_dead'
+documented 'deferred' '' deferred.cubin 'incomplete so ignore host info
+dead function 8(dead)
+removed un-used section .text.dead (8)
+function 4(taken) has address taken but no call to it
+dead function 6(__cuda_syscall_other)
+dead function 2(first)' 'main called taken'
+documented 'a deferred root' '--root first' deferred.cubin 'incomplete so ignore host info
+dead function 1(main)
+removed un-used section .text.main (1)
+dead function 8(dead)
+removed un-used section .text.dead (8)
+function 4(taken) has address taken but no call to it
+dead function 6(__cuda_syscall_other)' ''
+
+object cascade 'kernel main
+section .nv.info.main 0x70000000 main
+section .nv.constant0.main 0x70000064 main
+kernel dead_kernel
+section .nv.local.dead_kernel 8 dead_kernel
+section .nv.shared.dead_kernel 0x7000000a dead_kernel
+section .nv.constant0.dead_kernel 0x70000064 dead_kernel
+section .nv.constant2.dead_kernel 0x70000066 dead_kernel
+section .rel.nv.constant2.dead_kernel 9 .nv.constant2.dead_kernel
+section .nv.note.dead_kernel 4 dead_kernel
+section .rela.text.dead_kernel 9 dead_kernel
+section .nv.info.dead_kernel 0x70000000 dead_kernel
+function dead_fn
+section .nv.local.dead_fn 8 dead_fn
+section .nv.constant.dead_fn 1 dead_fn
+section .nv.info.dead_fn 0x70000000 dead_fn
+refers .rel.nv.constant2.dead_kernel dead_kernel
+refers .nv.note.dead_kernel dead_kernel'
+documented 'the cascade' --kernels-used=main cascade.cubin 'add referenced external kernel: *main*
+add referenced internal kernel: *main*
+dead function 2(dead_kernel)
+removed un-used section .text.dead_kernel (2)
+removed un-used section .nv.info.dead_kernel (21)
+removed un-used section .rela.text.dead_kernel (20)
+removed un-used section .nv.note.dead_kernel (19)
+removed un-used section .nv.constant2.dead_kernel (17)
+removed un-used section .nv.constant0.dead_kernel (16)
+removed un-used section .nv.shared.dead_kernel (15)
+removed un-used section .nv.local.dead_kernel (14)
+dead function 3(dead_fn)
+removed un-used section .text.dead_fn (3)
+removed un-used section .nv.info.dead_fn (24)
+removed un-used section .nv.constant.dead_fn (23)' main
+
+object twins 'kernel main
+static twin
+section .nv.constant2.twin 0x70000066 twin
+static twin
+section .nv.constant2.twin 0x70000066 twin'
+object third 'static twin'
+documented 'constants of one name' twins.cubin third.cubin 'incomplete so ignore host info
+dead function 2(twin)
+removed un-used section .text.twin (2)
+removed un-used section .nv.constant2.twin (12)
+dead function 3(twin)
+removed un-used section .text.twin (3)
+dead ocg constant section twin has multiple instances
+removed un-used section .nv.constant2.twin (13)
+dead function 1(twin)
+removed un-used section .text.twin (1)
+dead ocg constant section twin has multiple instances' ''
+
+# Inputs that stay as they are, or that cannot be read, require what they may refer to.
+object unknown_section 'undefined needed
+function unused
+section .nv.unknown 0x70000099 -'
+object unknown_abi 'undefined needed
+abi 7'
+object needed 'kernel main
+function needed
+function other
+static dead'
+documented 'a file that stays' unknown_section.cubin needed.cubin 'incomplete so ignore host info
+dead function 3(other)
+removed un-used section .text.other (3)
+dead function 4(dead)
+removed un-used section .text.dead (4)' 'main needed'
+documented 'a file of another ABI' unknown_abi.cubin needed.cubin 'incomplete so ignore host info
+dead function 4(dead)
+removed un-used section .text.dead (4)' 'main needed other'
+
+# -- Host information ------------------------------------------------------------------------------------------------
+
+object sets 'kernel external
+kernel internal
+kernel unused
+host DI inner_global
+host DE outer_global
+host CI inner_constant
+host CE outer_constant
+host KI internal
+host KE external
+host KE external'
+object second 'kernel second
+host KE second
+host DE outer_global'
+object without 'kernel without
+function helper'
+documented 'all sets' sets.o second.o 'add referenced external kernel: external
+add referenced internal kernel: internal
+add referenced external constant: outer_constant
+add referenced internal constant: inner_constant
+add referenced external global: outer_global
+add referenced internal global: inner_global
+add referenced external kernel: second
+use host info
+dead function 3(unused)
+removed un-used section .text.unused (3)' second
+name='all sets, rewritten'
+is "$(functions documented/sets.o)" 'external internal'
+documented 'an object without host information' sets.o without.o 'incomplete so ignore host info
+dead function 2(helper)
+removed un-used section .text.helper (2)' without
+documented 'a cubin of another ABI' unknown_abi.cubin second.o 'incomplete so ignore host info' second
+documented 'ignored host information' '--ignore-host-info sets.o' without.o 'dead function 2(helper)
+removed un-used section .text.helper (2)' without
+ar rc libcudadevrt.a without.o
+documented 'the library of kernel launches' 'libcudadevrt.a' second.o 'add referenced external kernel: second
+add referenced external global: outer_global
+use host info' second
+rm libcudadevrt.a
+
+# -- Damage ----------------------------------------------------------------------------------------------------------
+
 # damaged FILES...: no damage to the files ends in a crash, an internal error, or a run of two seconds.
 damaged() {
     name="damaged inputs"
@@ -138,7 +362,7 @@ damaged() {
         bad "$(tail -n 3 log)"
     fi
 }
-damaged synthetic.cubin synthetic.o
+damaged synthetic.cubin synthetic.o deferred.cubin cascade.cubin sets.o
 
 # -- Real cubins -----------------------------------------------------------------------------------------------------
 

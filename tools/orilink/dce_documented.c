@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Dead code elimination as nvlink is documented to do it (--dce=documented). It does not follow references from roots:
-// a function is live if anything calls it, so chains and cycles of dead functions stay. Variables stay.
+// a function is live if anything calls it, so cycles of dead functions stay, and dead chains but for their heads.
+// Variables stay.
 //
 // Phase 1 applies seven tests to each function in the order of the callgraph; the first that holds decides. A function
 // whose symbol names no code is deferred. Phase 2 visits the deferred functions again, the last one first. The sections
-// of a function that phase 1 removes go with it, in a fixed order.
+// of a function that phase 1 removes go with it, in a fixed order. The numbers of their types decide: the document
+// calls type 9 SHT_RELA, and type 4 SHT_NOTE.
 //
 // Inferred: the tests for system calls compare names, and a kernel is an entry if liveness seeding made it a root. The
-// documented scan of all lists of callees in phase 2 is omitted, since the callers of phase 1 are those of all lists.
+// constants of the compiler are in `.nv.constant2.FUNCTION`, or in `.nv.constant.FUNCTION` as documented. They have
+// multiple instances if the first section of that name belongs to another function; the messages then name only the
+// constants, and not once more the other sections of the function. The documented scan of all lists of callees in
+// phase 2 is omitted, since the callers of phase 1 are those of all lists.
+//
+// Not documented: what inputs that cannot be rewritten or read refer to stays.
 #include "tools/orilink/link.h"
 
 enum { OTHER_PINNED = 4 };
@@ -18,6 +25,8 @@ typedef struct Documented {
     const DocumentedOptions *options;
     NodeId *caller;       // by NodeId: the last one that calls it; 0 = none
     bool *address_taken;  // by NodeId
+    StrTable constants;   // names of sections of constants
+    VEC(NodeId) owner;    // by StrId: the function of the first section of that name; 0 = none
     VEC(NodeId) deferred;
 } Documented;
 
@@ -28,10 +37,9 @@ static void find_callers(Documented *d)
     d->address_taken = NEW_ARRAY(&d->scratch, bool, link->nodes.n);
     for (uint32_t k = 0; k < link->edges.n; k++) {
         const Edge *e = &link->edges.at[k];
-        bool from_code = link->nodes.at[e->from].kind <= NODE_KERNEL;
-        if (e->kind == EDGE_CALL)
+        if (e->kind == EDGE_CALL || e->kind == EDGE_PART)
             d->caller[e->to] = e->from;
-        else if (e->kind == EDGE_ADDRESS || (e->kind == EDGE_REFERS && !from_code))
+        else if (e->kind == EDGE_ADDRESS || e->kind == EDGE_REFERS)
             d->address_taken[e->to] = true;
     }
     for (uint32_t k = 0; k < link->inputs.n; k++)
@@ -44,11 +52,12 @@ static void find_callers(Documented *d)
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
+// True for the only entry, or for a root: a kernel, or any function if there is code that cannot be read.
 static bool is_entry(const Documented *d, const Node *node)
 {
     if (d->options->root)
         return strcmp(node->name, d->options->root) == 0;
-    return node->kind == NODE_KERNEL && node->root;
+    return node->root;
 }
 
 // Returns the section of code of a function; 0: its symbol does not resolve.
@@ -89,24 +98,47 @@ static uint32_t named_section(const Cubin *c, const char *prefix, uint32_t code,
     return 0;
 }
 
-// Removes the constants that ptxas made for a function. More than one section is documented as `multiple instances`.
-static void remove_constants(const Documented *d, const Cubin *c, uint32_t code, const char *name)
+// Finds the first section of constants of each name.
+static void find_constants(Documented *d)
 {
-    uint32_t section = named_section(c, ".nv.constant2", code, name);
-    section = section ? section : named_section(c, ".nv.constant", code, name);
-    uint32_t other = section;
-    while (other && (other = c->next[other]) &&
-           strcmp(cubin_section(c, other)->text, cubin_section(c, section)->text) != 0)
-        continue;
-    if (other && d->link->verbose)
-        out_fmt(d->link->verbose, "dead ocg constant section %s has multiple instances\n", name);
-    for (uint32_t k = section; k; k = other ? c->next[k] : 0)
-        if (strcmp(cubin_section(c, k)->text, cubin_section(c, section)->text) == 0)
-            remove_section(d, c, k);
+    const Link *link = d->link;
+    str_init(&d->constants, &d->scratch, NULL);
+    VEC_PUSH(&d->scratch, &d->owner, 0);  // of the empty name
+    for (uint32_t i = 0; i < link->inputs.n; i++) {
+        const Input *in = &link->inputs.at[i];
+        for (uint32_t k = 1; k < in->cubin.elf.sections.n; k++) {
+            const char *name = cubin_section(&in->cubin, k)->text;
+            uint32_t code = in->cubin.owner[k];
+            if (!starts_with(name, ".nv.constant"))
+                continue;
+            StrId id = str_intern_z(&d->constants, name);
+            if (d->owner.n <= id)
+                VEC_PUSH(&d->scratch, &d->owner, code ? in->node[in->cubin.function[code]] : 0);
+        }
+    }
 }
 
-static void remove_function(const Documented *d, Node *node, uint32_t code)
+// Removes the constants that the compiler made for a function.
+static void remove_constants(Documented *d, NodeId n, const Cubin *c, uint32_t code)
 {
+    static const char *const prefixes[] = {".nv.constant2", ".nv.constant"};
+    const char *function = d->link->nodes.at[n].name;
+    for (size_t k = 0; k < ARRAY_LEN(prefixes); k++) {
+        char *name = arena_alloc(&d->scratch, strlen(prefixes[k]) + strlen(function) + 2);
+        sprintf(name, "%s.%s", prefixes[k], function);
+        StrId id = str_find(&d->constants, name, strlen(name));
+        if (id == STR_NONE)
+            continue;
+        if (d->owner.at[id] != n && d->link->verbose)
+            out_fmt(d->link->verbose, "dead ocg constant section %s has multiple instances\n", function);
+        remove_section(d, c, named_section(c, prefixes[k], code, function));
+        return;
+    }
+}
+
+static void remove_function(Documented *d, NodeId n, uint32_t code)
+{
+    Node *node = &d->link->nodes.at[n];
     const Cubin *c = &d->link->inputs.at[node->input].cubin;
     node->live = false;
     if (d->link->verbose)
@@ -117,7 +149,7 @@ static void remove_function(const Documented *d, Node *node, uint32_t code)
     remove_section(d, c, related(c, code, SHT_NV_INFO));
     remove_section(d, c, related(c, code, SHT_REL));
     remove_section(d, c, related(c, code, SHT_RELA));
-    remove_constants(d, c, code, node->name);
+    remove_constants(d, n, c, code);
     if (node->kind == NODE_KERNEL) {
         remove_section(d, c, named_section(c, ".nv.constant0", code, node->name));
         remove_section(d, c, named_section(c, ".nv.shared", code, node->name));
@@ -130,7 +162,7 @@ static void remove_function(const Documented *d, Node *node, uint32_t code)
 static void visit_function(Documented *d, NodeId n)
 {
     Link *link = d->link;
-    Node *node = &link->nodes.at[n];
+    const Node *node = &link->nodes.at[n];
     const ElfSymbol *s = cubin_symbol(&link->inputs.at[node->input].cubin, node->symbol);
     if (is_entry(d, node) || d->caller[n])
         return;
@@ -147,15 +179,15 @@ static void visit_function(Documented *d, NodeId n)
         VEC_PUSH(&d->scratch, &d->deferred, n);
     else if (!starts_with(node->name, "__cuda_syscall_") && !(s->other & OTHER_PINNED) &&
              !starts_with(node->name, "__cuda_uf_stub_"))
-        remove_function(d, node, code);
+        remove_function(d, n, code);
 }
 
 static void visit_deferred(Documented *d, NodeId n)
 {
-    Node *node = &d->link->nodes.at[n];
+    const Node *node = &d->link->nodes.at[n];
     if (is_entry(d, node) || d->caller[n] || code_of(d, node) || strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
         return;
-    remove_function(d, node, 0);
+    remove_function(d, n, 0);
 }
 
 void dce_documented(Link *link, const DocumentedOptions *options)
@@ -163,6 +195,7 @@ void dce_documented(Link *link, const DocumentedOptions *options)
     Documented d = {.link = link, .options = options};
     arena_init(&d.scratch, link->heap);
     find_callers(&d);
+    find_constants(&d);
     for (NodeId n = 1; n < link->nodes.n; n++)
         link->nodes.at[n].live = true;
     for (NodeId n = 1; n < link->nodes.n; n++)

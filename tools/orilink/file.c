@@ -18,12 +18,15 @@ static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
         const ElfSection *s = &m->elf.sections.at[k];
         if (strcmp(s->text, "__nv_relfatbin") == 0 && s->data && s->size)
             m->fatbin = k;
-        for (int set = 0; set < HOST_SETS; set++)
+    }
+    for (int set = 0; set < HOST_SETS; set++)  // in the order of the messages
+        for (uint32_t k = 1; k < m->elf.sections.n; k++) {
+            const ElfSection *s = &m->elf.sections.at[k];
             if (strcmp(s->text, sets[set]) == 0 && s->data) {
                 has_host_info = true;
                 seed_host_names(link, (HostSet)set, s->data, s->size);
             }
-    }
+        }
     if (!m->fatbin)
         return true;
     link->lacks_host_info |= !has_host_info && !m->is_system;
@@ -70,6 +73,8 @@ static void rewrite_host(const Member *m, const uint8_t *bytes, Link *link, Text
 static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
 {
     Input in = {.is_system = m->is_system};
+    link->lacks_host_info |= !m->is_system;
+    link->objects += !m->is_system;
     if (!cubin_is_known(bytes, m->size)) {
         link->opaque = m->name;
         return ST_OK;
@@ -82,8 +87,6 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
         return ST_BAD_INPUT;
     }
     *sm = in.cubin.sm;
-    link->lacks_host_info |= !m->is_system;
-    link->objects += !m->is_system;
     VEC_PUSH(&link->arena, &link->inputs, in);
     m->input = link->inputs.n;
     return ST_OK;

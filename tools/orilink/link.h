@@ -58,6 +58,12 @@ typedef enum { HOST_KE, HOST_KI, HOST_CE, HOST_CI, HOST_DE, HOST_DI, HOST_SETS }
 
 typedef VEC(const char *) Names;
 
+// A pattern of host information.
+typedef struct HostName {
+    HostSet set;
+    const char *pattern;
+} HostName;
+
 typedef struct Link {
     Heap *heap;
     Arena arena;
@@ -67,7 +73,7 @@ typedef struct Link {
     VEC(NodeId) named;           // by StrId
     VEC(Node) nodes;             // nodes.at[0] is unused
     VEC(Edge) edges;             // in the order of `from` after graph_build()
-    Names used[HOST_SETS];       // patterns of host information
+    VEC(HostName) used;          // patterns of host information, in the order of files and sets
     StrTable *known[HOST_SETS];  // the same, to find a pattern
     bool keeps_all;              // a relocatable link, or --lto: nothing is removed
     bool lacks_host_info;        // an object with device code has none

@@ -66,7 +66,8 @@ void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
         uint32_t before = link->known[set]->strings.n;
         str_intern(link->known[set], (const char *)names + at, end - at);
         if (end > at && link->known[set]->strings.n > before)
-            VEC_PUSH(&link->arena, &link->used[set], arena_text(&link->arena, (const char *)names + at, end - at));
+            VEC_PUSH(&link->arena, &link->used,
+                     ((HostName){set, arena_text(&link->arena, (const char *)names + at, end - at)}));
     }
 }
 
@@ -74,9 +75,8 @@ static void print_host_names(const Link *link)
 {
     static const char *const words[HOST_SETS] = {"external kernel",   "internal kernel", "external constant",
                                                  "internal constant", "external global", "internal global"};
-    for (int set = 0; set < HOST_SETS; set++)
-        for (uint32_t k = 0; k < link->used[set].n; k++)
-            out_fmt(link->verbose, "add referenced %s: %s\n", words[set], link->used[set].at[k]);
+    for (uint32_t k = 0; k < link->used.n; k++)
+        out_fmt(link->verbose, "add referenced %s: %s\n", words[link->used.at[k].set], link->used.at[k].pattern);
 }
 
 // The patterns of kernels and variables that are roots.
@@ -114,23 +114,33 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
     return NULL;
 }
 
-static void add_all(Patterns *to, const Names *from)
+// Adds the patterns of host information from a range of sets.
+static void add_host(const Link *link, Patterns *to, HostSet first, HostSet last)
 {
-    for (uint32_t k = 0; k < from->n; k++)
-        add_pattern(to, from->at[k]);
+    for (uint32_t k = 0; k < link->used.n; k++)
+        if (link->used.at[k].set >= first && link->used.at[k].set <= last)
+            add_pattern(to, link->used.at[k].pattern);
 }
 
-// Adds the patterns of a list of the user, with the messages of the sets that receive them.
-static void add_list(Link *link, Patterns *to, const Names *list, const char *one, const char *two)
+// Adds the patterns of a list of the user, each one once.
+static void add_list(Link *link, Patterns *to, const Names *list)
 {
+    StrTable known;
+    str_init(&known, &link->arena, NULL);
     for (uint32_t k = 0; k < list->n; k++) {
         const char *pattern = substring_pattern(link, list->at[k]);
-        add_pattern(to, pattern);
-        if (link->verbose)
-            out_fmt(link->verbose, "add referenced %s: %s\n", one, pattern);
-        if (link->verbose && two)
-            out_fmt(link->verbose, "add referenced %s: %s\n", two, pattern);
+        uint32_t before = known.strings.n;
+        str_intern_z(&known, pattern);
+        if (known.strings.n > before)
+            add_pattern(to, pattern);
     }
+}
+
+// Prints the patterns of a list of the user for a set that receives them.
+static void print_list(const Link *link, const Patterns *list, const char *set)
+{
+    for (uint32_t k = 0; k < list->all.n && link->verbose; k++)
+        out_fmt(link->verbose, "add referenced %s: %s\n", set, list->all.at[k]);
 }
 
 // Chooses between host information and lists. False: there is neither.
@@ -146,11 +156,12 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     if (link->lacks_host_info && !seeds->ignore_host_info && !seeds->by_list && link->verbose)
         out_z(link->verbose, "incomplete so ignore host info\n");
     if (seeds->kernels.n) {
-        add_list(link, &roots->kernels, &seeds->kernels, "external kernel", "internal kernel");
+        add_list(link, &roots->kernels, &seeds->kernels);
+        print_list(link, &roots->kernels, "external kernel");
+        print_list(link, &roots->kernels, "internal kernel");
         roots->why_kernel = "--kernels-used names it";
     } else if (complete) {
-        add_all(&roots->kernels, &link->used[HOST_KE]);
-        add_all(&roots->kernels, &link->used[HOST_KI]);
+        add_host(link, &roots->kernels, HOST_KE, HOST_KI);
         roots->why_kernel = "the host launches it";
     } else if (seeds->by_list) {
         return false;
@@ -158,13 +169,13 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
         roots->all_kernels = true;
     }
     if (seeds->variables.n) {
-        add_list(link, &roots->variables, &seeds->variables, "variable", NULL);
+        add_list(link, &roots->variables, &seeds->variables);
+        print_list(link, &roots->variables, "variable");
         roots->why_variable = "--variables-used or the host names it";
     } else {
         roots->all_variables = !complete;
     }
-    for (int set = HOST_CE; set <= HOST_DI; set++)
-        add_all(&roots->variables, &link->used[set]);
+    add_host(link, &roots->variables, HOST_CE, HOST_DI);
     if (complete && !seeds->variables.n)
         roots->why_variable = "the host accesses it";
     return true;
