@@ -351,6 +351,26 @@ add referenced external global: outer_global
 use host info' second
 rm libcudadevrt.a
 
+# -- Odd symbol tables -----------------------------------------------------------------------------------------------
+
+plain='kernel main
+section .rel.text.main 9 main
+function dead
+function live
+call main live
+refers .rel.text.main -'
+for odd in '' 'junk 3' 'junk 999' 'locals 0' 'locals 0xffffffff'; do
+    object odd "$plain
+$odd"
+    documented "a symbol table with '$odd'" '' odd.cubin 'incomplete so ignore host info
+dead function 2(dead)
+removed un-used section .text.dead (2)' 'main live'
+    case $odd in
+    '') mv documented/odd.cubin usual.cubin ;;
+    junk*) same documented/odd.cubin usual.cubin ;;
+    esac
+done
+
 # -- Damage ----------------------------------------------------------------------------------------------------------
 
 # damaged FILES...: no damage to the files ends in a crash, an internal error, or a run of two seconds.

@@ -136,7 +136,9 @@ static bool read_symbols(Elf *elf, Arena *arena, Diag *diag)
         return elf_damaged(elf, diag, "it has too many symbols");
     const ElfSection *strings = table->link < elf->sections.n ? &elf->sections.at[table->link] : elf->sections.at;
     VEC_RESERVE(arena, &elf->symbols, (uint32_t)(table->size / ELF_SYM));
-    for (uint32_t k = 0; k < table->size / ELF_SYM; k++) {
+    if (table->size)
+        VEC_PUSH(arena, &elf->symbols, ((ElfSymbol){.text = ""}));
+    for (uint32_t k = 1; k < table->size / ELF_SYM; k++) {
         const uint8_t *p = table->data + (size_t)k * ELF_SYM;
         ElfSymbol s = {.name = load32(p),
                        .info = p[4],

@@ -82,7 +82,8 @@ bool section_has_no_bits(const ElfSection *s);
 
 // Reads the sections of a file; false after an error message. They point into `bytes`; arrays lie in the arena.
 bool elf_read(Elf *elf, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag);
-// Reads the symbols, and checks relocations and what sections say of others; false after an error message.
+// Reads the symbols, and checks relocations and what sections say of others; false after an error message. Symbol 0 is
+// empty, whatever the file has there.
 bool elf_read_symbols(Elf *elf, Arena *arena, Diag *diag);
 // Reports damage to a file. Returns false.
 bool elf_damaged(const Elf *elf, Diag *diag, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
