@@ -157,10 +157,10 @@ with_ir() {
     rm -rf lto
     exits "$case" 0 "$ORILINK" -v --lto -arch=sm_80 -o lto -Lsystem -lcudadevrt "$@"
     if [ "$kept" = 1 ]; then
-        is "$(grep -c "$message" out)" 0
+        is "$(grep -c "$message" err)" 0
         [ -e lto/libcudadevrt.a ] && ok || bad "the library is gone"
     else
-        says out "$message"
+        says err "$message"
         absent lto/libcudadevrt.a
     fi
 }

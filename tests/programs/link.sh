@@ -33,7 +33,7 @@ $CC -std=c11 -o synthetic "$root/tests/link/synthetic.c" || exit 2
 ./synthetic synthetic.cubin synthetic.o || exit 2
 
 exits 'transcript' 0 "$ORILINK" -v --dce=documented -o documented synthetic.o
-says 'transcript' out 'add referenced external kernel: main_kernel
+says 'transcript' err 'add referenced external kernel: main_kernel
 use host info
 dead function 4(dead_fn)
 removed un-used section .text.dead_fn (4)
@@ -43,7 +43,7 @@ removed un-used section .nv.constant.dead_fn (18)'
 
 exits 'all is live' 0 "$ORILINK" -o same --root main_kernel --kernels-used=main_kernel,dead_fn synthetic.o
 exits 'no host information' 0 "$ORILINK" -v --dce=documented synthetic.cubin
-says 'no host information' out 'incomplete so ignore host info
+says 'no host information' err 'incomplete so ignore host info
 dead function 4(dead_fn)
 removed un-used section .text.dead_fn (4)
 removed un-used section .nv.info.dead_fn (17)
@@ -74,7 +74,7 @@ cp synthetic.cubin other
 exits 'two files of one name' 2 "$ORILINK" -o never synthetic.cubin other/synthetic.cubin
 says 'two files of one name' err "orilink: 'synthetic.cubin' and 'other/synthetic.cubin' would have one name in 'never'"
 exits 'a list, verbose' 0 "$ORILINK" -v --kernels-used='main,dead*,*main' --variables-used='x*' synthetic.o
-head -n 5 out >lines
+head -n 5 err >lines
 says 'a list, verbose' lines 'add referenced external kernel: *main*
 add referenced external kernel: *dead*
 add referenced internal kernel: *main*
@@ -123,7 +123,7 @@ says 'json' out '{"schema":1,"symbols":[
 {"name":"dead_fn","kind":"function","file":"synthetic.cubin","live":false}
 ]}'
 exits 'a root of its own' 0 "$ORILINK" -v --dce=documented --root dead_fn synthetic.cubin
-says 'a root of its own' out 'incomplete so ignore host info
+says 'a root of its own' err 'incomplete so ignore host info
 dead function 1(main_kernel)
 removed un-used section .text.main_kernel (1)
 removed un-used section .nv.info.main_kernel (12)
@@ -138,10 +138,11 @@ object() { ./synthetic "$1.cubin" "$1.o" "$2" || exit 2; }
 # functions FILE: prints the functions that a file names, undefined ones last.
 functions() { "$ORILINK" -r --report=json "$1" | sed -n 's/^{"name":"\([^"]*\)".*/\1/p' | paste -sd ' ' -; }
 
-# documented NAME OPTIONS FILE TEXT FUNCTIONS: --dce=documented prints TEXT, and the rewritten file has FUNCTIONS.
+# documented NAME OPTIONS FILE TEXT FUNCTIONS: --dce=documented -v prints TEXT, apart from warnings, and the rewritten file has FUNCTIONS.
 documented() {
     exits "$1" 0 "$ORILINK" -v --dce=documented -o documented $2 "$3"
-    says "$1" out "$4"
+    grep -v '^orilink: warning: ' err >lines
+    says "$1" lines "$4"
     name="$1, rewritten"
     is "$(functions "documented/$3")" "$5"
 }
@@ -187,7 +188,8 @@ function 4(in_data) has address taken but no call to it
 function 5(signed) has address taken but no call to it
 dead function 6(dead)
 removed un-used section .text.dead (6)' 'main taken referenced in_data signed'
-says 'address taken, warnings' err 'orilink: warning: function 2(taken) has address taken but no call to it
+grep '^orilink: warning: ' err >lines
+says 'address taken, warnings' lines 'orilink: warning: function 2(taken) has address taken but no call to it
 orilink: warning: function 3(referenced) has address taken but no call to it
 orilink: warning: function 4(in_data) has address taken but no call to it
 orilink: warning: function 5(signed) has address taken but no call to it'
@@ -372,6 +374,17 @@ removed un-used section .text.dead (2)' 'main live'
 done
 
 # -- Damage ----------------------------------------------------------------------------------------------------------
+
+# -- Roots -------------------------------------------------------------------------------------------------------------
+
+exits 'the only root' 0 "$ORILINK" --root helper_a -Map map synthetic.cubin
+name='the only root'
+is "$(sed -n '/^kept/,$s/.* .text\.\([a-z_]*\) .*/\1/p' map | paste -sd ' ' -)" 'helper_a helper_b'
+exits 'an unknown root' 2 "$ORILINK" --root helper_c synthetic.cubin
+says 'an unknown root' err "orilink: no input defines 'helper_c'; did you mean helper_a, helper_b or dead_fn?"
+exits 'functions that nvlink never removes' 0 "$ORILINK" -o full kept.cubin
+name='functions that nvlink never removes'
+is "$(functions full/kept.cubin)" "$(functions documented/kept.cubin)"
 
 # damaged FILES...: no damage to the files ends in a crash, an internal error, or a run of two seconds.
 damaged() {

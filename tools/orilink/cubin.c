@@ -3,7 +3,7 @@
 #include "tools/orilink/cubin.h"
 
 enum { SM_MERCURY = 100 };  // from there on, cubins have a second view that cannot be rewritten
-enum { OTHER_COMPILER = 1, OTHER_KERNEL = 0x10, OTHER_SHARED = 0x40, INFO_SIZED = 4 };
+enum { OTHER_COMPILER = 1, OTHER_PINNED = 4, OTHER_KERNEL = 0x10, OTHER_SHARED = 0x40, INFO_SIZED = 4 };
 
 typedef struct CubinReader {
     Cubin *c;
@@ -14,6 +14,14 @@ typedef struct CubinReader {
 /* -- Symbols --------------------------------------------------------------------------------------------- */
 
 bool symbol_is_kernel(const ElfSymbol *s) { return symbol_type(s) == STT_FUNC && s->other & OTHER_KERNEL; }
+
+bool symbol_is_pinned(const ElfSymbol *s)
+{
+    static const char syscall[] = "__cuda_syscall_", stub[] = "__cuda_uf_stub_";
+    return symbol_type(s) == STT_FUNC &&
+           (s->other & OTHER_PINNED || strncmp(s->text, syscall, sizeof syscall - 1) == 0 ||
+            strncmp(s->text, stub, sizeof stub - 1) == 0);
+}
 
 bool symbol_is_variable(const Cubin *c, const ElfSymbol *s)
 {

@@ -66,6 +66,9 @@ bool cubin_is_known(const uint8_t *bytes, size_t size);
 bool cubin_read(Cubin *cubin, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag);
 // True for a function that the host may launch.
 bool symbol_is_kernel(const ElfSymbol *s);
+// True for a function that nvlink is documented never to remove: system calls, stubs of unified functions, and pinned
+// ones.
+bool symbol_is_pinned(const ElfSymbol *s);
 // True for a variable of a program in global or constant memory, static ones and strings included; false for constants
 // of the compiler.
 bool symbol_is_variable(const Cubin *cubin, const ElfSymbol *s);

@@ -17,8 +17,6 @@
 // Not documented: what inputs that cannot be rewritten or read refer to stays.
 #include "tools/orilink/link.h"
 
-enum { OTHER_PINNED = 4 };
-
 typedef struct Documented {
     Link *link;
     Arena scratch;
@@ -177,8 +175,7 @@ static void visit_function(Documented *d, NodeId n)
     uint32_t code = code_of(d, node);
     if (!code)
         VEC_PUSH(&d->scratch, &d->deferred, n);
-    else if (!starts_with(node->name, "__cuda_syscall_") && !(s->other & OTHER_PINNED) &&
-             !starts_with(node->name, "__cuda_uf_stub_"))
+    else if (!symbol_is_pinned(s))
         remove_function(d, n, code);
 }
 

@@ -102,6 +102,7 @@ typedef struct Seeds {
     bool use_host_info;  // --use-host-info was given
     bool ignore_host_info, relocatable, lto, force_partial_lto;
     Names kernels, variables;
+    const char *root;  // the only function that is a root; NULL: kernels are
 } Seeds;
 // Adds the names of a section of host information to a set.
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n);

@@ -38,8 +38,8 @@ typedef struct Driver {
     bool print_gc, verbose, callgraph, mangled, text_report, json_report;
     const char *dot_file;  // NULL: standard output
     const char *map_file;  // NULL: none
-    Out out;
-    char buf[1 << 14];
+    Out out, notes;  // notes: messages of -v, on standard error
+    char buf[1 << 14], notes_buf[1 << 12];
 } Driver;
 
 /* -- Command line --------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
             }
             d->documented = option_choice(p.option, p.value) == 1;
             break;
-        case OPT_ROOT: d->documented_options.root = p.value; break;
+        case OPT_ROOT: seeds->root = d->documented_options.root = p.value; break;
         case OPT_EXTRA_WARNINGS: d->documented_options.extra_warnings = true; break;
         case OPT_USE_HOST_INFO: seeds->use_host_info = true; break;
         case OPT_IGNORE_HOST_INFO: seeds->ignore_host_info = true; break;
@@ -155,7 +155,7 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
         }
     }
     if (d->verbose)
-        d->link.verbose = &d->out;
+        d->link.verbose = &d->notes;
     if (*done)
         return ST_OK;
     if (!d->operands.n) {
@@ -203,9 +203,10 @@ static void list_nvlink_options(Driver *d)
 
 /* -- Inputs ---------------------------------------------------------------------------------------------- */
 
-static void print_diag(void *user, const char *text, size_t n)
+static void print_diag(void *driver, const char *text, size_t n)
 {
-    (void)user;
+    Driver *d = driver;
+    out_flush(&d->notes);
     fwrite(text, 1, n, stderr);
 }
 
@@ -252,12 +253,35 @@ static void drop_system_libraries(Driver *d)
         if (!d->files.at[k].is_system)
             d->files.at[n++] = d->files.at[k];
         else if (d->verbose)
-            out_z(&d->out, "LTO on everything so remove libcudadevrt from list\n");
+            out_z(&d->notes, "LTO on everything so remove libcudadevrt from list\n");
     }
     d->files.n = n;
 }
 
 /* -- Reports --------------------------------------------------------------------------------------------- */
+
+// Reports a name that no input defines. Returns false.
+static bool fail_unknown(const char *name, const Nearest *nearest)
+{
+    char hint[200];
+    nearest_print(nearest, hint, sizeof hint);
+    return program_fail(&program, "no input defines '%s'%s", name, hint);
+}
+
+static bool knows_root(const Driver *d)
+{
+    const char *root = d->seeds.root;
+    Nearest nearest = {0};
+    for (NodeId n = 1; root && n < d->link.nodes.n; n++) {
+        const Node *node = &d->link.nodes.at[n];
+        if (node->kind > NODE_KERNEL)
+            continue;
+        if (strcmp(node->name, root) == 0)
+            return true;
+        nearest_offer(&nearest, root, strlen(root), node->name);
+    }
+    return !root || fail_unknown(root, &nearest);
+}
 
 // Prints the reasons why functions and variables stay. False: a name is unknown.
 static bool explain(Driver *d)
@@ -265,11 +289,8 @@ static bool explain(Driver *d)
     bool known = true;
     for (uint32_t k = 0; k < d->why_live.n; k++) {
         Nearest nearest = {0};
-        char hint[200];
-        if (report_why_live(&d->link, d->why_live.at[k], &nearest, &d->out))
-            continue;
-        nearest_print(&nearest, hint, sizeof hint);
-        known = program_fail(&program, "no input defines '%s'%s", d->why_live.at[k], hint);
+        if (!report_why_live(&d->link, d->why_live.at[k], &nearest, &d->out))
+            known = fail_unknown(d->why_live.at[k], &nearest);
     }
     return known;
 }
@@ -390,6 +411,7 @@ static Status write_all(Driver *d)
         list_nvlink_options(d);
         d->nvlink.output = d->links ? d->output : NULL;
         out_flush(&d->out);
+        out_flush(&d->notes);
         status = nvlink_run(&d->nvlink, &d->link, d->files.at, texts, d->files.n);
     }
     return status == ST_OK && d->output && !d->links ? write_folder(d, texts) : status;
@@ -407,7 +429,7 @@ static Status run(Driver *d, int argc, char **argv)
     drop_system_libraries(d);
     d->link.keeps_all = seeds_keep_all(&d->seeds);
     graph_build(&d->link);
-    if (!seed_roots(&d->link, &d->seeds))
+    if (!knows_root(d) || !seed_roots(&d->link, &d->seeds))
         return ST_USAGE;
     if (d->documented && !d->link.keeps_all)
         dce_documented(&d->link, &d->documented_options);
@@ -415,6 +437,7 @@ static Status run(Driver *d, int argc, char **argv)
         dce_full(&d->link);
     if (!d->link.keeps_all && (d->print_gc || (d->verbose && !d->documented)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
+    out_flush(&d->notes);
     bool known = explain(d);
     if (d->text_report)
         report_functions(&d->link, &d->out);
@@ -428,7 +451,6 @@ static Status run(Driver *d, int argc, char **argv)
         return status;
     if (d->output || d->nvlink.verify)
         status = write_all(d);
-    out_flush(&d->out);
     return status != ST_OK ? status : known ? ST_OK : ST_USAGE;
 }
 
@@ -440,7 +462,8 @@ int main(int argc, char **argv)
     volatile Status status = ST_INTERNAL;
     d->heap = (Heap){.files = &program_files, .unwind = &unwind};
     d->out = (Out){.write = out_to_stdio, .user = stdout, .buf = d->buf, .cap = sizeof d->buf};
-    d->diag = (Diag){.write = print_diag, .program = "orilink"};
+    d->notes = (Out){.write = out_to_stdio, .user = stderr, .buf = d->notes_buf, .cap = sizeof d->notes_buf};
+    d->diag = (Diag){.write = print_diag, .user = d, .program = "orilink"};
     d->link = (Link){.heap = &d->heap, .diag = &d->diag};
     arena_init(&d->link.arena, &d->heap);
     files_watch_signals();
@@ -451,6 +474,8 @@ int main(int argc, char **argv)
     } else {
         str_init(&d->link.names, &d->link.arena, NULL);
         status = run(d, argc, argv);
+        out_flush(&d->out);
+        out_flush(&d->notes);
     }
     heap_release(&d->heap);
     return program_written(&program) ? (int)status : ST_IO;

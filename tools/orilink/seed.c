@@ -83,6 +83,7 @@ static void print_host_names(const Link *link)
 typedef struct Roots {
     Patterns kernels, variables;
     bool all_kernels, all_variables;
+    const char *function;  // the only function; NULL: kernels
     const char *why_kernel, *why_variable;
 } Roots;
 
@@ -102,6 +103,8 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
     const ElfSymbol *s = cubin_symbol(&in->cubin, node->symbol);
     if (link->opaque && symbol_bind(s) != STB_LOCAL)
         return "code that cannot be read may refer to it";
+    if (node->kind <= NODE_KERNEL && roots->function)
+        return strcmp(node->name, roots->function) == 0 ? "--root names it" : NULL;
     if (node->kind == NODE_KERNEL && (roots->all_kernels || matches(&roots->kernels, node->name)))
         return roots->why_kernel;
     if (node->kind != NODE_VARIABLE)
@@ -155,6 +158,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     }
     if (link->lacks_host_info && !seeds->ignore_host_info && !seeds->by_list && link->verbose)
         out_z(link->verbose, "incomplete so ignore host info\n");
+    roots->function = seeds->root;
     if (seeds->kernels.n) {
         add_list(link, &roots->kernels, &seeds->kernels);
         print_list(link, &roots->kernels, "external kernel");
@@ -163,7 +167,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     } else if (complete) {
         add_host(link, &roots->kernels, HOST_KE, HOST_KI);
         roots->why_kernel = "the host launches it";
-    } else if (seeds->by_list) {
+    } else if (seeds->by_list && !seeds->root) {
         return false;
     } else {
         roots->all_kernels = true;
