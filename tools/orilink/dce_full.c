@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dead code elimination by reachability: what no root reaches over the edges of the graph is dead. Functions that nvlink
-// never removes are roots.
+// Dead code elimination by reachability: what no root reaches over the edges of the graph is dead. Functions that
+// nvlink never removes are roots.
 #include "tools/orilink/link.h"
 
 typedef VEC(NodeId) Work;

@@ -38,7 +38,7 @@ typedef struct Driver {
     bool print_gc, verbose, callgraph, mangled, text_report, json_report;
     const char *dot_file;  // NULL: standard output
     const char *map_file;  // NULL: none
-    Out out, notes;  // notes: messages of -v, on standard error
+    Out out, notes;        // notes: messages of -v, on standard error
     char buf[1 << 14], notes_buf[1 << 12];
 } Driver;
 
