@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tests the parts of orilink that stand alone: decompression, index maps and demangling. Ends in `N passed, N failed`.
+// Tests the parts of orilink that stand alone: decompression, index maps, demangling and patterns. Ends in `N passed, N failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/orilink/compact.h"
 #include "tools/orilink/demangle.h"
+#include "tools/orilink/link.h"
 #include "tools/orilink/unpack.h"
 
 static int passed, failed;
@@ -127,6 +128,42 @@ static const char *const names[][2] = {
     {"_Z1fS_", "_Z1fS_"},
 };
 
+/* -- Patterns -------------------------------------------------------------------------------------------- */
+
+// Makes a text of up to 7 of these bytes from a number.
+static const char *small_text(const char *bytes, uint32_t x, Arena *arena)
+{
+    char *text = arena_alloc(arena, 8);
+    size_t n = x % 8, count = strlen(bytes);
+    for (size_t k = 0; k < n; k++) {
+        x = x * 1664525 + 1013904223;
+        text[k] = bytes[(x >> 16) % count];
+    }
+    text[n] = 0;
+    return text;
+}
+
+// Compares sets of patterns with each pattern alone, for short texts of few letters.
+static void check_patterns(Arena *arena)
+{
+    const char *patterns[8];
+    for (uint32_t set = 0; set < 2000; set++) {
+        Patterns p;
+        patterns_init(&p, arena);
+        for (uint32_t k = 0; k <= set % 8; k++) {
+            patterns[k] = small_text("aabb**?[]\\", (set * 8 + k) * 2654435761u, arena);
+            patterns_add(&p, patterns[k]);
+        }
+        for (uint32_t n = 0; n < 50; n++) {
+            const char *name = small_text("aab", (set * 50 + n) * 2246822519u >> 3, arena);
+            bool expected = false;
+            for (uint32_t k = 0; k <= set % 8; k++)
+                expected |= glob_match(patterns[k], name, strlen(name), false);
+            check(patterns_match(&p, name) == expected, "patterns", name);
+        }
+    }
+}
+
 int main(void)
 {
     Heap heap = {0};
@@ -145,6 +182,7 @@ int main(void)
         const char *got = demangle(names[k][0], &arena);
         check(strcmp(got, names[k][1]) == 0, names[k][0], got);
     }
+    check_patterns(&arena);
     heap_release(&heap);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -95,6 +95,33 @@ static inline const Edge *node_edges(const Link *link, NodeId n, uint32_t *count
     return link->edges.at + first;
 }
 
+/* patterns.c */
+typedef struct Pattern {
+    const char *pattern, *text;  // text: the last one between wildcards, of `length` bytes
+    size_t length;
+    uint32_t next;  // the next pattern of its node; 0 = none
+} Pattern;
+
+typedef struct PatternNode {
+    uint32_t parent, first;  // first: a pattern; 0 = none
+    char byte;               // it leads from the parent to this node
+} PatternNode;
+
+typedef struct Patterns {
+    Arena *arena;
+    VEC(Pattern) all;  // all.at[0] and nodes.at[0] are unused
+    VEC(PatternNode) nodes;
+    IdSet index;           // of nodes, by parent and byte
+    StrTable firsts;       // first texts of patterns
+    VEC(uint32_t) roots;   // by StrId of a first text: the root of its tree; 0 = none
+    bool lengths[1 << 9];  // of first texts; longer ones are cut
+} Patterns;
+
+void patterns_init(Patterns *patterns, Arena *arena);
+// Adds a pattern, which stays in use.
+void patterns_add(Patterns *patterns, const char *pattern);
+bool patterns_match(const Patterns *patterns, const char *name);
+
 /* seed.c */
 // Patterns of names that are used: --kernels-used and --variables-used, or host information.
 typedef struct Seeds {

@@ -18,40 +18,6 @@ static const char *substring_pattern(Link *link, const char *name)
     return pattern;
 }
 
-/* -- Patterns -------------------------------------------------------------------------------------------- */
-
-// Patterns by the text before their first wildcard. Host information has thousands of them, such as `_Z4stepP*`.
-typedef struct Patterns {
-    Arena *arena;
-    Names all;
-    IdSet index;           // by the hash of that text
-    bool lengths[1 << 9];  // of these texts; longer ones are cut
-} Patterns;
-
-static size_t literal_length(const char *pattern) { return MIN(strcspn(pattern, "*?[\\"), (1 << 9) - 1); }
-
-static void add_pattern(Patterns *p, const char *pattern)
-{
-    size_t n = literal_length(pattern);
-    idset_add(&p->index, p->arena, hash_bytes(pattern, n), p->all.n);
-    p->lengths[n] = true;
-    VEC_PUSH(p->arena, &p->all, pattern);
-}
-
-static bool matches(const Patterns *p, const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t length = 0; length <= MIN(n, ARRAY_LEN(p->lengths) - 1); length++) {
-        if (!p->lengths[length])
-            continue;
-        uint32_t hash = hash_bytes(name, length);
-        IDSET_EACH(&p->index, hash, id)
-            if (glob_match(p->all.at[id], name, n, false))
-                return true;
-    }
-    return false;
-}
-
 /* -- Roots ----------------------------------------------------------------------------------------------- */
 
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
@@ -105,14 +71,14 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
         return "code that cannot be read may refer to it";
     if (node->kind <= NODE_KERNEL && roots->function)
         return strcmp(node->name, roots->function) == 0 ? "--root names it" : NULL;
-    if (node->kind == NODE_KERNEL && (roots->all_kernels || matches(&roots->kernels, node->name)))
+    if (node->kind == NODE_KERNEL && (roots->all_kernels || patterns_match(&roots->kernels, node->name)))
         return roots->why_kernel;
     if (node->kind != NODE_VARIABLE)
         return NULL;
     bool hidden = s->other & OTHER_SHARED || is_compiler_data(node->name);
     if (s->other & OTHER_MANAGED)
         return "it is managed memory";
-    if ((roots->all_variables && !hidden) || matches(&roots->variables, node->name))
+    if ((roots->all_variables && !hidden) || patterns_match(&roots->variables, node->name))
         return roots->why_variable;
     return NULL;
 }
@@ -122,7 +88,7 @@ static void add_host(const Link *link, Patterns *to, HostSet first, HostSet last
 {
     for (uint32_t k = 0; k < link->used.n; k++)
         if (link->used.at[k].set >= first && link->used.at[k].set <= last)
-            add_pattern(to, link->used.at[k].pattern);
+            patterns_add(to, link->used.at[k].pattern);
 }
 
 // Adds the patterns of a list of the user, each one once.
@@ -135,15 +101,15 @@ static void add_list(Link *link, Patterns *to, const Names *list)
         uint32_t before = known.strings.n;
         str_intern_z(&known, pattern);
         if (known.strings.n > before)
-            add_pattern(to, pattern);
+            patterns_add(to, pattern);
     }
 }
 
 // Prints the patterns of a list of the user for a set that receives them.
 static void print_list(const Link *link, const Patterns *list, const char *set)
 {
-    for (uint32_t k = 0; k < list->all.n && link->verbose; k++)
-        out_fmt(link->verbose, "add referenced %s: %s\n", set, list->all.at[k]);
+    for (uint32_t k = 1; k < list->all.n && link->verbose; k++)
+        out_fmt(link->verbose, "add referenced %s: %s\n", set, list->all.at[k].pattern);
 }
 
 // Chooses between host information and lists. False: there is neither.
@@ -189,7 +155,9 @@ bool seeds_keep_all(const Seeds *seeds) { return seeds->relocatable || (seeds->l
 
 bool seed_roots(Link *link, const Seeds *seeds)
 {
-    Roots roots = {.kernels = {.arena = &link->arena}, .variables = {.arena = &link->arena}};
+    Roots roots = {0};
+    patterns_init(&roots.kernels, &link->arena);
+    patterns_init(&roots.variables, &link->arena);
     if (seeds->by_list && seeds->use_host_info)
         diag_plain(link->diag, DIAG_WARNING,
                    "ignore -use-host-info because -kernels-used or -variables-used is specified");
