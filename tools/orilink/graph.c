@@ -141,11 +141,11 @@ static void list_variables(Link *link, Input *in)
         qsort(in->variables.at, in->variables.n, sizeof *in->variables.at, by_place);
 }
 
-// Returns the variable of a section that contains an offset; NULL = none does.
-static const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
+// Returns the number of variables that begin at a place or before it.
+static uint32_t variables_to(const Input *in, uint32_t section, uint64_t offset)
 {
     Place key = {.section = section, .symbol = UINT32_MAX, .offset = offset};
-    uint32_t low = 0, high = in->variables.n;  // those before `low` begin at the offset or before it
+    uint32_t low = 0, high = in->variables.n;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (by_place(&in->variables.at[middle], &key) < 0)
@@ -153,7 +153,14 @@ static const Place *variable_at(const Input *in, uint32_t section, uint64_t offs
         else
             high = middle;
     }
-    const Place *last = low ? &in->variables.at[low - 1] : NULL;
+    return low;
+}
+
+// Returns the variable of a section that contains an offset; NULL = none does.
+static const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
+{
+    uint32_t n = variables_to(in, section, offset);
+    const Place *last = n ? &in->variables.at[n - 1] : NULL;
     return last && last->section == section && offset - last->offset < last->size ? last : NULL;
 }
 
@@ -180,9 +187,9 @@ static NodeId whole_section(Graph *g, uint32_t input, uint32_t section)
     Node node = {
         .name = cubin_section(&in->cubin, section)->text, .kind = NODE_SECTION, .input = input, .symbol = section};
     NodeId whole = in->section[section] = node_new(g->link, node);
-    for (uint32_t k = 0; k < in->variables.n; k++)
-        if (in->variables.at[k].section == section)
-            add_edge(g, whole, in->node[in->variables.at[k].symbol], EDGE_PART);
+    uint32_t k = variables_to(in, section - 1, UINT64_MAX);
+    for (; k < in->variables.n && in->variables.at[k].section == section; k++)
+        add_edge(g, whole, in->node[in->variables.at[k].symbol], EDGE_PART);
     return whole;
 }
 

@@ -345,8 +345,8 @@ static void keep_prototypes(const Removal *r, const ElfSection *s, TextBuffer *t
 
 static void keep_parts(const Removal *r, uint32_t section, const ElfSection *s, TextBuffer *text)
 {
-    uint32_t end = parts_until(r, section, UINT64_MAX);
-    for (uint32_t k = section ? parts_until(r, section - 1, UINT64_MAX) : 0; s->data && k < end; k++) {
+    uint32_t k = parts_until(r, section - 1, UINT64_MAX), end = parts_until(r, section, UINT64_MAX);
+    for (; s->data && k < end; k++) {
         const Part *p = &r->parts.at[k];
         while (text->n < p->to)
             text_put(text, "", 1);
