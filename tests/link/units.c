@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the parts of orilink that stand alone: decompression, index maps, demangling and patterns. Ends in `N passed, N failed`.
+// Tests the parts of orilink that stand alone: decompression, index maps, demangling and patterns. Ends in `N passed, N
+// failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

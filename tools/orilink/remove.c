@@ -97,6 +97,12 @@ static bool is_undefined(const Removal *r, uint32_t symbol)
     return (s->section == SHN_UNDEF && external) || is_live_elsewhere(r, symbol);
 }
 
+// True if a symbol stays, and its definition does. Requires find_dead_symbols().
+static bool is_defined_here(const Removal *r, uint32_t symbol)
+{
+    return !r->symbol_gone[symbol] && !is_replaced(r->link, r->in, symbol);
+}
+
 // True if bytes that no variable has are not zero.
 static bool has_other_bytes(const ElfSection *s, uint64_t from, uint64_t to)
 {
@@ -147,21 +153,20 @@ static void divide_variables(Removal *r)
     }
 }
 
-// Divides .debug_frame: the entries of removed functions go, and common entries that only those use. The section stays
-// even if it is empty, since nvlink requires it for sm_90.
+// Divides .debug_frame: the entries of functions without code go, and common entries that only those use. The section
+// stays even if it is empty, since nvlink requires it for sm_90.
 static void divide_frames(Removal *r)
 {
     const Cubin *c = r->c;
-    bool *used = NEW_ARRAY(r->arena, bool, c->frames.n), dead = false;
+    bool *used = NEW_ARRAY(r->arena, bool, c->frames.n);
+    if (!c->frame)
+        return;
     for (uint32_t k = 0; k < c->frames.n; k++) {
         const FrameEntry *e = &c->frames.at[k];
-        used[k] |= e->function && !r->symbol_gone[e->function];
-        dead |= e->function && !used[k];
+        used[k] |= e->function && is_defined_here(r, e->function);
         if (e->function && used[k])
             used[e->common] = true;
     }
-    if (!dead)
-        return;
     r->in_parts[c->frame] = true;
     for (uint32_t k = 0; k < c->frames.n; k++)
         if (used[k]) {
@@ -276,7 +281,7 @@ static void keep_records(const Removal *r, const ElfSection *s, TextBuffer *text
     uint64_t at = 0;
     for (InfoRecord record; info_next(s, &at, &record);) {
         InfoSymbols symbols = info_symbols(&record);
-        if (symbols == INFO_FIRST_SYMBOL && r->symbol_gone[load32(record.payload)])
+        if (symbols == INFO_FIRST_SYMBOL && !is_defined_here(r, load32(record.payload)))
             continue;
         size_t start = text->n;
         text_put(text, record.at, record.size);
@@ -323,7 +328,7 @@ static void keep_calls(const Removal *r, const ElfSection *s, TextBuffer *text)
         bool marker = call_is_marker(a, b), function = call_names_function(group);
         if (marker)
             group = (int32_t)b;
-        else if (r->symbol_gone[a] || (function && r->symbol_gone[b]))
+        else if (group == HAS_SIGNATURE ? r->symbol_gone[a] : !is_defined_here(r, a) || (function && r->symbol_gone[b]))
             continue;
         store32(p, marker ? a : r->reference[a]);
         store32(p + 4, marker || !function ? b : r->reference[b]);
