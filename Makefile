@@ -249,6 +249,7 @@ $B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/ori.a
 bench: all
 	tests/bench/bench.sh
 	ORIOPT=$B/oriopt tests/bench/growth.sh
+	ORILINK=$B/orilink tests/bench/growth_link.sh
 
 # Counts depend on the compiler and its options. LTO stays off: it saves 2 to 5 % of the instructions, but hides functions
 # from the profile.

@@ -16,68 +16,23 @@
 # Environment: ORIOPT (default build/oriopt).
 
 set -u
-LC_ALL=C
-export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
-ORIOPT=${ORIOPT:-$root/build/oriopt}
+program=${ORIOPT:-$root/build/oriopt}
 shapes='loopnest whilenest breaknest irrnest switchvars exitvars exitloopvars ifs ifadds movblock movifs movjoins
     movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice chaintwice memclasses'
-while getopts s: opt; do
-    case $opt in
-    s) shapes=$OPTARG ;;
-    *)
-        echo 'usage: tests/bench/growth.sh [-s SHAPES] [N...]' >&2
-        exit 2
-        ;;
-    esac
-done
-shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- 10000 100000
-for tool in valgrind python3 "$ORIOPT"; do
-    command -v "$tool" >/dev/null 2>&1 || {
-        echo "SKIP growth.sh: no $tool"
-        exit 0
-    }
-done
-dir=$root/build/bench
-mkdir -p "$dir" || exit 0
-ptx=$dir/growth-$$.ptx
-[ -x "$dir/timed" ] || ${CC:-cc} -O2 -std=c11 -o "$dir/timed" "$root/tests/bench/timed.c" || exit 0
-
-# Prints the host instructions of oriopt on a file.
-count() {
-    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$ORIOPT" "$1" -o /dev/null 2>&1 |
-        sed -n 's/.*I *refs: *//p' | tr -d ,
-}
-
-# Prints the peak of memory of oriopt on a file, in kB.
-peak() {
-    rm -f "$ptx.peak"
-    "$dir/timed" "$ptx.peak" "$ORIOPT" "$1" -o /dev/null 2>/dev/null
-    cut -d' ' -f4 "$ptx.peak"
-}
+. "$root/tests/bench/growth_lib.sh"
+ptx=$work.ptx
 
 printf '.version 8.0\n.target sm_80\n.address_size 64\n' >"$ptx"
-start=$(count "$ptx")
-empty=$(peak "$ptx")
-printf '\n%-14s %12s %22s %16s %15s\n' 'growth' instructions 'host instructions each' 'exponent <= 1.1' 'peak bytes each'
+start=$(count "$ptx" -o /dev/null)
+empty=$(peak "$ptx" -o /dev/null)
 for shape in $shapes; do
     for n; do
         python3 "$root/tests/bench/shapes.py" "$shape" $((n / 5)) >"$ptx"
-        size=$("$ORIOPT" --named-phases=NOP --time-phases=json -o /dev/null "$ptx" 2>&1 |
+        size=$("$program" --named-phases=NOP --time-phases=json -o /dev/null "$ptx" 2>&1 |
             sed -n 's/.*"instructions":\([0-9]*\).*/\1/p')
-        echo "$shape ${size:-0} $(count "$ptx") $(peak "$ptx")"
+        echo "$shape ${size:-0} $(count "$ptx" -o /dev/null) $(peak "$ptx" -o /dev/null)"
     done
-done | awk -v start="$start" -v empty="$empty" '
-    !$2 || !$3 { printf "%-14s failed\n", $1; next }
-    {
-        cost = $3 - start
-        growth = $1 == shape ? log(cost / before) / log($2 / size) : ""
-        printf "%-14s %12d %22.0f %16s %15.0f\n", $1, $2, cost / $2,
-               growth == "" ? "" : sprintf("%.2f %s", growth, growth <= 1.1 ? "met" : "MISSED"),
-               ($4 - empty) * 1024 / $2
-        shape = $1; size = $2; before = cost
-        fflush()
-    }'
-rm -f "$ptx" "$ptx.peak"
+done | report instructions "$start" "$empty"
+rm -f "$work".*
 exit 0

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# growth_link.sh: counts the host instructions and the memory that orilink takes for inputs of shapes that may not be
+# linear, and measures its time for many files.
+#
+#   tests/bench/growth_link.sh [-s SHAPES] [N...]      default: N = 10000 100000
+#
+# For each shape of cubins.py and each N it prints
+#   1. the host instructions, and the exponent of their growth between each N and the next one, at most 1.1,
+#   2. the peak of memory above that of a small input.
+# N is the number of functions, or of what cubins.py says. Half of the input is removed, and the rest is written.
+#
+# Without SHAPES, it also prints the time for 2,000 host objects with ten functions each, and the time to read them.
+# Outputs are synchronized with the disk one by one, which takes most of that time. It only measures: the exit status is
+# 0.
+#
+# Environment: ORILINK (default build/orilink).
+
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
+program=${ORILINK:-$root/build/orilink}
+all='functions frames calls relocs undefined variables sections wholes chain cycle weak files members patterns statics
+    headers lists indirect documented reports'
+shapes=$all
+. "$root/tests/bench/growth_lib.sh"
+
+# generate SHAPE N: writes the files of a shape.
+generate() {
+    rm -rf "$work"
+    mkdir "$work" && python3 "$root/tests/bench/cubins.py" "$1" "$2" "$work"
+}
+
+# seconds COMMAND...: prints the least wall time of five runs, each of which writes other files: ext4 takes longer to
+# create a file if others were just removed.
+seconds() {
+    rm -f "$work.runs"
+    for run in 1 2 3 4 5; do
+        "$dir/timed" "$work.runs" "$@" >/dev/null 2>&1 || return 0
+        [ ! -d "$work/out" ] || mv "$work/out" "$work/out$run"
+    done
+    sort -n -k 3 "$work.runs" | awk 'NR == 1 { printf "%.3f", $3 }'
+}
+
+if [ "$shapes" = "$all" ]; then
+    generate files 20000
+    read=$(seconds cat "$work"/*.o)
+    analyze=$(seconds "$program" "@$work/args")
+    write=$(seconds "$program" -o "$work/out" "@$work/args")
+    printf '\n%-14s %12s %10s %12s %10s   %s\n' 'time' 'host objects' 'read, s' 'no output, s' 'output, s' \
+        'output <= 2 read + 1 s'
+    printf '%-14s %12d %10s %12s %10s   %s\n' files 2000 "$read" "${analyze:-failed}" "${write:-failed}" \
+        "$(awk "BEGIN { print ${write:-9} <= 2 * $read + 1 ? \"met\" : \"MISSED\" }")"
+fi
+
+generate functions 10 || exit 0
+start=$(count -o "$work/out" "@$work/args")
+empty=$(peak -o "$work/out" "@$work/args")
+for shape in $shapes; do
+    for n; do
+        generate "$shape" "$n"
+        echo "$shape $n $(count -o "$work/out" "@$work/args") $(peak -o "$work/out" "@$work/args")"
+    done
+done | report units "$start" "$empty"
+rm -rf "$work" "$work".*
+exit 0
