@@ -420,6 +420,7 @@ typedef struct OutFile {
     const char *path;   // as given, for messages
     char *temp, *real;  // NULL if written directly
     int error;          // errno of the first failed write; 0 = none failed
+    bool unsynced;      // outfile_commit() does not wait until the device has it: for many files that can be made again
     Arena *arena;
 } OutFile;
 

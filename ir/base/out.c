@@ -314,7 +314,7 @@ bool outfile_commit(OutFile *f, char why[static 200])
         outfile_abandon(f);
         return false;
     }
-    if (f->temp && (fsync(f->fd) != 0 || finish_temp(f, f->real) != 0)) {
+    if (f->temp && ((!f->unsynced && fsync(f->fd) != 0) || finish_temp(f, f->real) != 0)) {
         fail(why);
         outfile_abandon(f);
         return false;

@@ -11,9 +11,8 @@
 #   2. the peak of memory above that of a small input.
 # N is the number of functions, or of what cubins.py says. Half of the input is removed, and the rest is written.
 #
-# Without SHAPES, it also prints the time for 2,000 host objects with ten functions each, and the time to read them.
-# Outputs are synchronized with the disk one by one, which takes most of that time. It only measures: the exit status is
-# 0.
+# Without SHAPES, it also prints the time for 2,000 host objects with ten functions each, and the time to read them. It
+# only measures: the exit status is 0.
 #
 # Environment: ORILINK (default build/orilink).
 

@@ -286,6 +286,24 @@ Status file_read(File *file, const char *path, Link *link, uint32_t *sm)
     return file_parse(file, path, (const uint8_t *)source.text, source.len, link, sm);
 }
 
+bool file_write(Link *link, const char *path, const void *bytes, size_t n)
+{
+    Arena scratch;
+    OutFile file;
+    char why[200];
+    arena_init(&scratch, link->heap);
+    bool ok = outfile_open(&file, path, &scratch, why);
+    if (ok) {
+        file.unsynced = true;
+        outfile_write(&file, bytes, n);
+        ok = outfile_commit(&file, why);
+    }
+    if (!ok)
+        diag_plain(link->diag, DIAG_ERROR, "cannot write '%s': %s", path, why);
+    arena_free(&scratch);
+    return ok;
+}
+
 bool file_changes(const File *file, const Link *link)
 {
     for (uint32_t k = 0; k < file->members.n; k++)

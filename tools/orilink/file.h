@@ -46,6 +46,8 @@ Status file_read(File *file, const char *path, Link *link, uint32_t *sm);
 Status file_parse(File *file, const char *path, const uint8_t *bytes, size_t size, Link *link, uint32_t *sm);
 // True if something is removed from a file.
 bool file_changes(const File *file, const Link *link);
+// Writes a file whole or not at all. False after an error message.
+bool file_write(Link *link, const char *path, const void *bytes, size_t n);
 // Appends the file, with its cubins rewritten.
 void file_rewrite(const File *file, Link *link, TextBuffer *text);
 

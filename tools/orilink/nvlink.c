@@ -31,18 +31,6 @@ static bool find_program(Nvlink *run, Link *link)
     return true;
 }
 
-static bool write_file(Link *link, const char *path, const char *text, size_t n)
-{
-    OutFile file;
-    char why[200];
-    bool ok = outfile_open(&file, path, &link->arena, why);
-    if (ok) {
-        outfile_write(&file, text, n);
-        ok = outfile_commit(&file, why);
-    }
-    return ok || fail(link, "cannot write '%s': %s", path, why);
-}
-
 // Writes the files that changed, and lists the paths of all.
 static bool write_inputs(const Nvlink *run, Link *link, const File *files, const TextBuffer *texts, uint32_t n,
                          Texts *paths)
@@ -53,7 +41,7 @@ static bool write_inputs(const Nvlink *run, Link *link, const File *files, const
         snprintf(name, sizeof name, "%u-%.200s", k, slash ? slash + 1 : path);
         if (texts[k].n) {
             path = path_join(&link->arena, run->folder, name);
-            if (!write_file(link, path, texts[k].at, texts[k].n))
+            if (!file_write(link, path, texts[k].at, texts[k].n))
                 return false;
         }
         VEC_PUSH(&link->arena, paths, path);
@@ -104,7 +92,7 @@ static Status keep_output(const Nvlink *run, Link *link, const char *linked)
         fail(link, "nvlink wrote no file: %s", why);
         return ST_BAD_INPUT;
     }
-    bool ok = write_file(link, run->output, source.text, source.len);
+    bool ok = file_write(link, run->output, source.text, source.len);
     source_close(&source);
     return ok ? ST_OK : ST_IO;
 }

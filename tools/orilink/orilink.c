@@ -333,27 +333,6 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static Status write_file(Driver *d, const File *in, const TextBuffer *text)
-{
-    Arena scratch;
-    arena_init(&scratch, &d->heap);
-    const char *path = path_join(&scratch, d->output, base_name(in->path));
-    OutFile file;
-    char why[200];
-    bool ok = outfile_open(&file, path, &scratch, why);
-    if (ok) {
-        if (text->n)
-            outfile_write(&file, text->at, text->n);
-        else
-            outfile_write(&file, (const char *)in->bytes, in->size);
-        ok = outfile_commit(&file, why);
-    }
-    if (!ok)
-        program_fail(&program, "cannot write '%s': %s", path, why);
-    arena_free(&scratch);
-    return ok ? ST_OK : ST_IO;
-}
-
 static void warn_of_fixed(Driver *d)
 {
     for (uint32_t k = 0; k < d->link.inputs.n; k++) {
@@ -383,14 +362,19 @@ static bool names_are_distinct(Driver *d)
 
 static Status write_folder(Driver *d, const TextBuffer *texts)
 {
-    Status status = ST_OK;
     if (mkdir(d->output, 0777) != 0 && errno != EEXIST) {
         program_fail(&program, "cannot make the folder '%s': %s", d->output, strerror(errno));
         return ST_IO;
     }
-    for (uint32_t k = 0; k < d->files.n && status == ST_OK; k++)
-        status = write_file(d, &d->files.at[k], &texts[k]);
-    return status;
+    for (uint32_t k = 0; k < d->files.n; k++) {
+        const File *in = &d->files.at[k];
+        const char *path = path_join(&d->link.arena, d->output, base_name(in->path));
+        bool changed = texts[k].n;
+        if (!file_write(&d->link, path, changed ? (const void *)texts[k].at : in->bytes,
+                        changed ? texts[k].n : in->size))
+            return ST_IO;
+    }
+    return ST_OK;
 }
 
 // Rewrites all files before it writes or links the first one. The text of a file that does not change is empty.
