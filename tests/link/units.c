@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests the parts of orilink that stand alone: decompression, index maps, demangling and patterns. Ends in `N passed, N
-// failed`.
+// link-units [FILES...]: tests the parts of orilink that stand alone: decompression, index maps, demangling and
+// patterns. Then reads and writes the cubins of the files for sm_75, 80 and 90, which gives the same bytes. Ends in `N
+// passed, N failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/link/rewrite.h"
 #include "tools/orilink/compact.h"
 #include "tools/orilink/demangle.h"
-#include "tools/orilink/link.h"
 #include "tools/orilink/unpack.h"
 
 static int passed, failed;
@@ -165,7 +166,45 @@ static void check_patterns(Arena *arena)
     }
 }
 
-int main(void)
+/* -- Cubins ---------------------------------------------------------------------------------------------- */
+
+// Writes the cubins of a file for a target as they were read. Returns their number.
+static uint32_t check_identity(const char *path, const Source *source, uint32_t sm, Heap *heap)
+{
+    Diag diag = {.write = no_message};
+    Link link = {.heap = heap, .diag = &diag};
+    File file;
+    arena_init(&link.arena, heap);
+    str_init(&link.names, &link.arena, NULL);
+    if (file_parse(&file, path, (const uint8_t *)source->text, source->len, &link, &sm) != ST_OK)
+        link.inputs.n = 0;  // a cubin for another target
+    for (uint32_t k = 0; k < link.inputs.n; k++) {
+        Elf *elf = &link.inputs.at[k].cubin.elf;
+        TextBuffer text = {.arena = &link.arena};
+        const char *why = "other bytes are written";
+        bool ok = elf_layout(elf, &why);
+        if (ok)
+            elf_write(elf, &text);
+        check(ok && text.n == elf->size && memcmp(text.at, elf->bytes, text.n) == 0, path, why);
+    }
+    uint32_t count = link.inputs.n;
+    arena_free(&link.arena);
+    return count;
+}
+
+static void check_file(const char *path, Heap *heap, Arena *arena)
+{
+    char why[200] = "it has no cubin that can be read";
+    Source source;
+    uint32_t n = 0;
+    if (source_open(&source, path, arena, why))
+        for (uint32_t sm = 75; sm <= 90; sm += 5)
+            n += check_identity(path, &source, sm, heap);
+    if (!n)
+        check(false, path, why);
+}
+
+int main(int argc, char **argv)
 {
     Heap heap = {0};
     jmp_buf unwind;
@@ -184,6 +223,8 @@ int main(void)
         check(strcmp(got, names[k][1]) == 0, names[k][0], got);
     }
     check_patterns(&arena);
+    for (int k = 1; k < argc; k++)
+        check_file(argv[k], &heap, &arena);
     heap_release(&heap);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

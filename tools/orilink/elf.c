@@ -322,9 +322,9 @@ void elf_write(Elf *elf, TextBuffer *text)
             continue;
         uint64_t original = s->offset;
         s->offset = earliest(s, text->n - start) + s->gap;
+        put_gap(elf, text, text->n - start, s->offset, s->gap, original);
         if (section_has_no_bits(s))
             continue;
-        put_gap(elf, text, text->n - start, s->offset, s->gap, original);
         if (k == elf->symtab)
             put_symbols(elf, text);
         else
