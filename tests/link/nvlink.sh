@@ -145,6 +145,13 @@ exits 'a fat binary' 0 "$ORILINK" --verify-link -o small --kernels-used=bk secon
 exits 'a fat binary, rewritten' 2 "$ORILINK" --kernels-used=bk --why-live=_Z6lonelyi small/second.fatbin
 says err "no input defines '_Z6lonelyi'"
 
+# Code for sm_100 has a second view, so it is only read.
+nvcc -rdc=true -cubin -arch=sm_100 -o second.100.cubin "$root/samples/link/second.cu"
+exits 'code for sm_100' 0 "$ORILINK" --verify-link -o small --kernels-used=nothing --report=json second.100.cubin
+same second.100.cubin small/second.100.cubin
+says err "'second.100.cubin' stays as it is: cubins for sm_100 and later have a second view"
+says out '"name":"_Z6lonelyi","kind":"function"'
+
 # Link-time optimization of all objects makes libcudadevrt.a superfluous, as nvlink is documented.
 nvcc -dlto -arch=sm_80 -c -o ir.o "$root/samples/link/second.cu"
 mkdir system
