@@ -134,7 +134,7 @@ $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/ori.a
 $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
 
-# Parts of orilink alone, and damage to its inputs: tests/programs/link.sh.
+# Parts of orilink alone, and damage to its inputs: tests/programs/link.sh and tests/link.
 $B/link-units: tests/link/units.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
 $B/damage: tests/link/damage.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
 $B/link-units $B/damage:

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Launches one kernel of first.cu.
+// Launches the kernel LAUNCH of first.cu or second.cu, which has an argument of the type TYPE *.
 #include <cstdio>
-extern __global__ void main_kernel(double *);
-__global__ void bk(int *);
+#ifndef LAUNCH
+#define LAUNCH main_kernel
+#define TYPE double
+#endif
+extern __global__ void LAUNCH(TYPE *);
 int main()
 {
-    double *p;
+    TYPE *p;
     cudaMalloc(&p, 800);
-    main_kernel<<<1, 32>>>(p);
+    LAUNCH<<<1, 32>>>(p);
     return cudaDeviceSynchronize();
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Virtual functions, tables, recursion, printf, managed and static variables, templates.
+// Virtual functions, tables, recursion, printf, managed and static variables, templates. The host launches the kernel
+// LAUNCH.
 #include <cstdio>
+#ifndef LAUNCH
+#define LAUNCH k_static
+#endif
 struct B {
     __device__ virtual int v(int x) { return x + 1; }
 };
@@ -44,10 +48,6 @@ __global__ void k_shared(int *p)
 int main()
 {
     int *p = 0;
-#ifdef A
-    k_rec<<<1, 1>>>(p);
-    k_m<<<1, 1>>>(p);
-#endif
-    k_static<<<1, 1>>>(p);
+    LAUNCH<<<1, 1>>>(p);
     return 0;
 }
