@@ -54,9 +54,7 @@ done
 if [ "$target" = link ]; then
     printf '"%s"\n' .nv.info. .nv.callgraph .debug_frame .nv.constant2. __nv_relfatbin .nvHRKE >"$dir/dictionary"
     ${CC:-cc} -std=c11 -o "$dir/synthetic" tests/link/synthetic.c && "$dir/synthetic" "$dir/corpus/a.cubin" "$dir/corpus/a.o"
-    for sm in 75 80 90; do
-        ! command -v nvcc >/dev/null || nvcc -rdc=true -cubin -arch=sm_$sm -o "$dir/corpus/shapes.$sm.cubin" samples/link/shapes.cu
-    done
+    cp tests/link/cubins/*.o tests/link/cubins/*.cubin "$dir/corpus"
 elif [ "$target" = knobs ]; then
     # Settings of directives in tests, one file each.
     grep -rhoE 'set knob .*' tests/golden/phases tests/golden/oricheck | sed 's/^set knob //' | sort -u | awk -v d="$dir/corpus" '
