@@ -13,7 +13,7 @@
 #
 # A patch of tools/orilink runs only one layer:
 #
-#   link       tests/programs/link.sh
+#   link       tests/link/golden.sh, tests/programs/link.sh and tests/link/scenarios.sh
 #
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
@@ -135,8 +135,13 @@ unit() { # TREE
 }
 
 link() { # TREE
-    ORIOPT=$1/mutant/oriopt "$root/tests/programs/link.sh" 200 >"$work/out" 2>&1 && return
-    sed -n 's/^FAIL link.sh: \([^:]*\): .*/\1/p' "$work/out" | tr ' ' '-' | sort -u | grep . || tail -n 1 "$work/out"
+    failed=
+    : >"$work/out"
+    for script in link/golden programs/link link/scenarios; do
+        LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 || failed=1
+    done
+    [ "$failed" ] || return
+    sed -n 's/^FAIL [a-z]*.sh: \([^:]*\): .*/\1/p' "$work/out" | tr ' ' '-' | sort -u | grep . || tail -n 1 "$work/out"
 }
 
 # Runs the layers on a tree. Sets $by to the layers with failures, and writes these to $work/LAYER.failed. True if there
