@@ -118,9 +118,52 @@ fi
 
 # -- nvlink --------------------------------------------------------------------------------------------------------------
 
-have nvcc && have nvlink || {
-    skip "no nvcc or nvlink: nothing is linked"
+have nvcc && have nvlink && have python3 || {
+    skip "no nvcc, nvlink or python3: nothing is linked"
     finish
+}
+
+# nvlink's file for the rewritten inputs gets a byte of $CHANGE changed: code, a bank of constants of the compiler,
+# the initial value or place of a variable in constant memory, or the type of a relocation.
+cat >change.py <<'EOF'
+import os, sys
+from cubin import Cubin
+data = bytearray(open(sys.argv[1], "rb").read())
+c = Cubin(bytes(data))
+of = {"code": ".text.near", "bank": ".nv.constant2.near", "value": ".nv.constant3", "place": ".symtab"}
+relocs = [s for s in c.sections if s.name in (".rel.text.near", ".rela.text.near")]
+section = c.section(of[os.environ["CHANGE"]]) if os.environ["CHANGE"] in of else relocs[0]
+table = next(k for k, s in enumerate(c.symbols) if s.name == "table")
+within = {"code": 3, "bank": 0, "value": c.symbols[table].value, "place": 24 * table + 8, "relocation": 8}
+data[section.row[4] + within[os.environ["CHANGE"]]] ^= 4
+open(sys.argv[1], "wb").write(data)
+EOF
+cat >changing <<'EOF'
+#!/bin/sh
+nvlink "$@" || exit
+eval "out=\${$#}"
+case $out in */linked) PYTHONPATH=$TOOLS exec python3 -B change.py "$out" ;; esac
+EOF
+chmod +x changing
+TOOLS=$root/tests/link
+export TOOLS CHANGE
+# changes_are_found: --verify-link finds each change of a link of $sm.
+changes_are_found() {
+    for CHANGE in code bank value place relocation; do
+        [ "$CHANGE$sm" != bank90 ] || continue  # code for sm_90 has no constants of the compiler
+        case $CHANGE in
+        code) text="the code of 'near' differs" ;;
+        place) text="the code of 'near' reads 'table' at another place" ;;
+        bank) text="'near', called by 'near', reads another constant" ;;
+        value) text="variable 'table' has another size or initial value" ;;
+        relocation) text="the relocations of '.text.near' differ" ;;
+        esac
+        rm -rf never
+        exits "change of a $CHANGE, sm_$sm" 3 "$ORILINK" --verify-link --nvlink=./changing -o never --kernels-used=near \
+            places.$sm.cubin second.$sm.cubin
+        says err "$text"
+        absent never
+    done
 }
 for sm in 75 80 90; do
     nvcc -rdc=true -cubin -arch=sm_$sm -o places.$sm.cubin "$root/samples/link/places.cu" &
@@ -131,6 +174,7 @@ for sm in 75 80 90; do
             --variables-used=none places.$sm.cubin second.$sm.cubin
     done
     exits "all kernels, sm_$sm" 0 "$ORILINK" --verify-link places.$sm.cubin second.$sm.cubin
+    changes_are_found
     nvlink -arch=sm_$sm -r -o joined.cubin places.$sm.cubin second.$sm.cubin
     exits "nvlink -r with constants, sm_$sm" 0 "$ORILINK" -o small --kernels-used=near --variables-used=none joined.cubin
     same joined.cubin small/joined.cubin

@@ -13,7 +13,7 @@
 #
 # A patch of tools/orilink runs only one layer:
 #
-#   link       tests/link/golden.sh, tests/programs/link.sh and tests/link/scenarios.sh
+#   link       tests/link/{golden,nvlink,scenarios}.sh and tests/programs/link.sh
 #
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
@@ -137,7 +137,7 @@ unit() { # TREE
 link() { # TREE
     failed=
     : >"$work/out"
-    for script in link/golden programs/link link/scenarios; do
+    for script in link/golden programs/link link/nvlink link/scenarios; do
         LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 || failed=1
     done
     [ "$failed" ] || return

@@ -159,25 +159,29 @@ static void each_field(Verifier *v, NodeId n, UseField *use, void *user)
 /* -- Code ------------------------------------------------------------------------------------------------ */
 
 typedef struct Code {
+    const char *function;
     const ElfSection *ours, *reference;
     uint8_t *mask;  // 1: bits that may differ
 } Code;
 
-// Allows a field to differ if the variable that it holds moved as far.
-static void allow_field(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
+// Checks that a field holds the same part of a variable in both files, and then allows it to differ.
+static void check_field(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
 {
     const Code *code = user;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     bool compiler = s->section && c->owner[s->section];
     const ElfSymbol *a = linked_symbol(v, &v->ours, s->text), *b = linked_symbol(v, &v->reference, s->text);
     uint64_t x = field_value(code->ours, f), y = field_value(code->reference, f);
-    if (compiler || (a && b && x - a->value == y - b->value))
+    bool same = a && b && x - a->value == y - b->value;
+    if (a && b && !same && !compiler)
+        differ(v, "the code of '%s' reads '%s' at another place", code->function, s->text);
+    if (compiler || same)
         store64(code->mask + f->at, load64(code->mask + f->at) | field_mask(f));
 }
 
 static void compare_code(Verifier *v, const char *name, const ElfSection *ours, const ElfSection *reference)
 {
-    Code code = {ours, reference, NEW_ARRAY(&v->arena, uint8_t, ours->size)};
+    Code code = {name, ours, reference, NEW_ARRAY(&v->arena, uint8_t, ours->size)};
     StrId id = str_find(&v->functions, name, strlen(name));
     if (ours->size != reference->size) {
         differ(v, "the code of '%s' has %llu bytes, not %llu", name, (unsigned long long)ours->size,
@@ -185,7 +189,7 @@ static void compare_code(Verifier *v, const char *name, const ElfSection *ours, 
         return;
     }
     if (id != STR_NONE && v->node.at[id])
-        each_field(v, v->node.at[id], allow_field, &code);
+        each_field(v, v->node.at[id], check_field, &code);
     for (uint64_t k = 0; k < ours->size; k++)
         if ((ours->data[k] ^ reference->data[k]) & ~code.mask[k]) {
             differ(v, "the code of '%s' differs at 0x%llx", name, (unsigned long long)k);
