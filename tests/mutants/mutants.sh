@@ -134,15 +134,19 @@ unit() { # TREE
         tail -n 1 "$work/out" | grep . || echo "the unit tests crash"
 }
 
+# The scripts run until the test fails that the patch names, or any if it names none.
 link() { # TREE
     failed=
     : >"$work/out"
     for script in link/golden programs/link link/nvlink link/scenarios; do
-        LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 || failed=1
+        LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 && continue
+        failed=1
+        [ ! "$all" ] && link_failures | grep -qF -e "$test" && break
     done
     [ "$failed" ] || return
-    sed -n 's/^FAIL [a-z]*.sh: \([^:]*\): .*/\1/p' "$work/out" | tr ' ' '-' | sort -u | grep . || tail -n 1 "$work/out"
+    link_failures | grep . || tail -n 1 "$work/out"
 }
+link_failures() { sed -n 's/^FAIL [a-z]*.sh: \([^:]*\): .*/\1/p' "$work/out" | tr ' ' '-' | sort -u; }
 
 # Runs the layers on a tree. Sets $by to the layers with failures, and writes these to $work/LAYER.failed. True if there
 # is none.
@@ -184,6 +188,7 @@ if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/orige
     exit 1
 fi
 prepare_net
+test=
 if ! check "$work/base"; then
     echo "mutants.sh: the tree as it is does not pass:$(findings)" >&2
     exit 1
@@ -196,6 +201,7 @@ for patch; do
     name=${name%.patch}
     case $patch in /*) ;; *) patch=$root/$patch ;; esac
     layers=$(layers_of "$patch")
+    test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
     programs='mutant/oricheck mutant/oriopt'
     [ "$layers" != link ] || programs='mutant/orilink mutant/damage mutant/link-units'
     rm -rf "$work/tree"
@@ -215,7 +221,6 @@ for patch; do
         echo "caught $name$(findings)"
         caught=$((caught + 1))
         echo "$by" >>"$work/by"
-        test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
         if [ "$test" ] && ! grep -qF "$test" "$work/${layers%% *}.failed"; then
             echo "error  $name: $test does not fail"
             errors=$((errors + 1))
