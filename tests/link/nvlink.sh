@@ -20,6 +20,7 @@ no_leftovers() {
 
 # -- Command lines, with a script for nvlink -------------------------------------------------------------------------
 
+echo 'int nothing;' | $CC -x c -c -o nothing.o - || exit 2
 $CC -std=c11 -o synthetic "$root/tests/link/synthetic.c" || exit 2
 ./synthetic synthetic.cubin synthetic.o || exit 2
 cp synthetic.cubin other.cubin
@@ -37,15 +38,21 @@ exit ${STATUS:-0}
 EOF
 chmod +x stand-in
 
-exits 'command line' 0 "$ORILINK" --nvlink=./stand-in -arch=sm_80 --kernels-used=main --variables-used=x,y \
-    --keep-system-libraries -Xnvlink=-g,--suppress-debug-info -o linked synthetic.cubin other.cubin
+exits 'command line' 0 "$ORILINK" --nvlink=./stand-in -arch=sm_80 --kernels-used=' main , , main_kernel' --kernels-used= \
+    --variables-used=x,y --keep-system-libraries -Xnvlink=-g,--suppress-debug-info -o linked synthetic.cubin other.cubin
 name='command line'
 "$ORILINK" -o small --kernels-used=main --variables-used=x,y synthetic.cubin other.cubin
-printf '%s\n' -g --suppress-debug-info -arch=sm_80 --kernels-used main --variables-used x --variables-used y \
-    --keep-system-libraries 0-synthetic.cubin 1-other.cubin -o linked >expected
+printf '%s\n' -arch=sm_80 --ignore-host-info --keep-system-libraries -g --suppress-debug-info \
+    0-synthetic.cubin 1-other.cubin -o linked >expected
 same expected args
 same small/synthetic.cubin linked
 no_leftovers
+rm args linked
+
+exits 'lists' 0 "$ORILINK" --nvlink=./stand-in --dce=documented --kernels-used=main --variables-used=x,y -o linked \
+    synthetic.cubin
+printf '%s\n' -arch=sm_80 --kernels-used main --variables-used x --variables-used y 0-synthetic.cubin -o linked >expected
+same expected args
 rm args linked
 
 exits 'other options' 0 "$ORILINK" --nvlink=./stand-in -r --lto --ignore-host-info --extra-warnings --variables-used=x \
@@ -54,6 +61,8 @@ printf '%s\n' -arch=sm_80 --ignore-host-info -r -lto --extra-warnings synthetic.
 same expected args
 rm args linked
 
+exits 'no target' 2 "$ORILINK" --verify-link nothing.o
+exits 'a bad target' 2 "$ORILINK" -arch=sm_8x synthetic.cubin
 exits 'no output file' 2 "$ORILINK" --nvlink=./stand-in synthetic.cubin
 STATUS=3
 export STATUS
@@ -104,14 +113,20 @@ no_leftovers
 # -- Libraries -----------------------------------------------------------------------------------------------------------
 
 mkdir one two
-ar rc one/libmath.a synthetic.cubin 2>log && cp one/libmath.a two/libmath.a && ar rc two/libmore.a synthetic.cubin ||
+ar rc one/libmath.a synthetic.o 2>log && cp one/libmath.a two/libmath.a && ar rc two/libmore.a synthetic.cubin ||
     skip "no ar"
 if [ -e two/libmore.a ]; then
     exits 'libraries' 0 "$ORILINK" -o libs -Lone -L two -lmath -l more --library=none --kernels-used=main other.cubin
     is "$(ls libs | tr '\n' ' ')" 'libmath.a libmore.a other.cubin '
-    name='cubins in an archive'
+    says err "warning: 'two/libmore.a(synthetic.cubin)' is no host object, so nvlink ignores it in an archive"
+    same two/libmore.a libs/libmore.a
+    name='an object in an archive'
+    "$ORILINK" -o small --kernels-used=main synthetic.o
     (cd libs && ar x libmath.a)
-    same small/synthetic.cubin libs/synthetic.cubin
+    same small/synthetic.o libs/synthetic.o
+    ar rcT thin.a synthetic.o
+    exits 'a thin archive' 1 "$ORILINK" thin.a
+    says err "'thin.a' is a thin archive; name its members instead"
     exits 'long options of libraries' 0 "$ORILINK" -o long --library-path=one,two --library=math,more other.cubin
     is "$(ls long | tr '\n' ' ')" 'libmath.a libmore.a other.cubin '
 fi
@@ -145,6 +160,19 @@ eval "out=\${$#}"
 case $out in */linked) PYTHONPATH=$TOOLS exec python3 -B change.py "$out" ;; esac
 EOF
 chmod +x changing
+# frames FILE: prints the functions of the unwind data, each behind its common entry.
+cat >frames.py <<'EOF'
+import sys
+from cubin import Cubin
+common, names = None, []
+for at, _, name, of in Cubin(open(sys.argv[1], "rb").read()).frames():
+    if of is None:
+        common = at
+    else:
+        names.append(name if of == common else name + " has another common entry")
+print(*names)
+EOF
+frames() { PYTHONPATH=$TOOLS python3 -B frames.py "$1"; }
 TOOLS=$root/tests/link
 export TOOLS CHANGE
 # changes_are_found: --verify-link finds each change of a link of $sm.
@@ -154,9 +182,9 @@ changes_are_found() {
         case $CHANGE in
         code) text="the code of 'near' differs" ;;
         place) text="the code of 'near' reads 'table' at another place" ;;
-        bank) text="'near', called by 'near', reads another constant" ;;
-        value) text="variable 'table' has another size or initial value" ;;
-        relocation) text="the relocations of '.text.near' differ" ;;
+        bank) text="'near', called by 'near', reads other constants" ;;
+        value) text="variable 'table' has another size, initial value or relocation" ;;
+        relocation) text="the code of 'near' has other relocations" ;;
         esac
         rm -rf never
         exits "change of a $CHANGE, sm_$sm" 3 "$ORILINK" --verify-link --nvlink=./changing -o never --kernels-used=near \
@@ -183,6 +211,13 @@ for sm in 75 80 90; do
     exits "nvlink -r without constants, sm_$sm" 0 "$ORILINK" --verify-link -o small --kernels-used=bk plain.cubin
     silent err
     [ "$(wc -c <small/plain.cubin)" -lt "$(wc -c <plain.cubin)" ] && ok || bad "nothing was removed"
+    nvcc -rdc=true -cubin -arch=sm_$sm -o weak1.cubin "$root/samples/link/weak.cu" &
+    nvcc -rdc=true -cubin -arch=sm_$sm -DSECOND -o weak2.cubin "$root/samples/link/weak.cu"
+    wait
+    nvlink -arch=sm_$sm -r -o weak.cubin weak1.cubin weak2.cubin
+    exits "nvlink -r of weak copies, sm_$sm" 0 "$ORILINK" --verify-link -o small --kernels-used=k_second weak.cubin
+    silent err
+    is "$(frames small/weak.cubin)" '_Z4weakIiET_S0_ _Z8k_secondPi'
 done
 nvcc -rdc=true -fatbin -arch=sm_80 -o second.fatbin "$root/samples/link/second.cu"
 exits 'a fat binary' 0 "$ORILINK" --verify-link -o small --kernels-used=bk second.fatbin
@@ -220,4 +255,32 @@ with_ir 'libraries are kept' 1 --dce=documented --keep-system-libraries ir.o
 with_ir 'an object has code' 1 --dce=documented ir.o second.80.cubin
 with_ir 'partial optimization' 1 --dce=documented --force-partial-lto ir.o
 with_ir 'what IR requires is unknown' 1 ir.o
+
+# -- Choice of code ----------------------------------------------------------------------------------------------------
+
+# nvlink takes code for sm_80 for sm_86. Of code for sm_90 and sm_90a it takes one that depends on the object.
+exits 'code for a lower target' 0 "$ORILINK" --verify-link -arch=sm_86 -o small --kernels-used=bk second.80.cubin
+[ "$(wc -c <small/second.80.cubin)" -lt "$(wc -c <second.80.cubin)" ] && ok || bad "nothing was removed"
+exits 'code for a higher target' 1 "$ORILINK" -arch=sm_75 second.80.cubin
+says err "'second.80.cubin' is for sm_80, not sm_75"
+nvcc -rdc=true -c -gencode arch=compute_80,code=sm_80 -gencode arch=compute_86,code=sm_86 -gencode arch=compute_90,code=sm_90 \
+    -gencode arch=compute_90a,code=sm_90a -o second.o "$root/samples/link/second.cu" &
+nvcc -rdc=true -c -arch=sm_86 -o first.o "$root/samples/link/first.cu"
+wait
+nvcc -rdc=true -c -arch=sm_90 -o first90.o "$root/samples/link/first.cu"
+exits 'several targets' 0 "$ORILINK" --verify-link -arch=sm_89 -o small --kernels-used=main_kernel first.o second.o
+exits 'two variants of a target' 0 "$ORILINK" --verify-link -arch=sm_90 -o small --kernels-used=main_kernel first90.o second.o
+same second.o small/second.o
+
+# -- Comparison of real code -------------------------------------------------------------------------------------------
+
+# Static functions, strings and tables of several files have the same names.
+for sm in 75 80 90; do
+    nvcc -rdc=true -cubin -arch=sm_$sm -o same1.cubin "$root/samples/link/same.cu" &
+    nvcc -rdc=true -cubin -arch=sm_$sm -DSECOND -o same2.cubin "$root/samples/link/same.cu"
+    wait
+    exits "equal names, sm_$sm" 0 "$ORILINK" --verify-link same1.cubin same2.cubin
+    exits "equal names, one kernel, sm_$sm" 0 "$ORILINK" --verify-link --kernels-used=k_second --variables-used=none \
+        same1.cubin same2.cubin
+done
 finish

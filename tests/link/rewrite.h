@@ -23,7 +23,6 @@ static inline Status rewrite(const char *path, const uint8_t *bytes, size_t n, c
     } else {
         File file;
         Seeds seeds = {.by_list = true};
-        DocumentedOptions options = {0};
         TextBuffer text = {.arena = &link.arena};
         uint32_t sm = 0;
         str_init(&link.names, &link.arena, NULL);
@@ -35,7 +34,7 @@ static inline Status rewrite(const char *path, const uint8_t *bytes, size_t n, c
             graph_build(&link);
             seed_roots(&link, &seeds);
             if (documented)
-                dce_documented(&link, &options);
+                dce_documented(&link, false);
             else
                 dce_full(&link);
             file_rewrite(&file, &link, &text);

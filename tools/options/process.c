@@ -48,7 +48,15 @@ void processes_begin(void)
     signals.begun = true;
 }
 
-bool processes_stopped(void) { return signals.stopped_by != 0; }
+bool processes_stopped(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    for (size_t k = 0; k < ARRAY_LEN(ending) && !signals.stopped_by; k++)
+        if (ending[k] != SIGPIPE && sigismember(&pending, ending[k]) && sigismember(&signals.blocked, ending[k]))
+            signals.stopped_by = ending[k];
+    return signals.stopped_by != 0;
+}
 
 static void end_by_signal(int number)
 {
@@ -58,6 +66,14 @@ static void end_by_signal(int number)
     signal(number, SIG_DFL);
     raise(number);
     sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
+void processes_end(void)
+{
+    if (processes_stopped())
+        end_by_signal(signals.stopped_by);
+    sigprocmask(SIG_SETMASK, &signals.before, NULL);
+    signals.begun = false;
 }
 
 void process_end(int status)

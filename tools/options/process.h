@@ -14,6 +14,8 @@ void processes_begin(void);
 int process_run(Arena *arena, const Texts *argv, const char *out, const char *err);
 // True if a signal came that ends this program.
 bool processes_stopped(void);
+// Unblocks the signals; ends this process if one came.
+void processes_end(void);
 // Ends this process as the child with the wait status ended, or by the signal that came.
 _Noreturn void process_end(int status);
 // Replaces this process. Returns only if that is impossible.

@@ -171,8 +171,12 @@ static bool check_info(CubinReader *r, uint32_t k)
     uint64_t at = 0;
     for (InfoRecord record; info_next(s, &at, &record);) {
         InfoSymbols symbols = info_symbols(&record);
-        if (symbols == INFO_UNKNOWN)
-            c->fixed = "it has an unknown kind of .nv.info record, which may name what would be removed";
+        if (symbols == INFO_UNKNOWN && !c->fixed) {
+            static const char text[] = "it has .nv.info records of the unknown kind 0x%02x, which may name symbols";
+            char *why = arena_alloc(r->arena, sizeof text);
+            sprintf(why, text, record.attribute);
+            c->fixed = why;
+        }
         uint32_t n = symbols == INFO_ALL_SYMBOLS ? record.payload_size / 4 : symbols == INFO_FIRST_SYMBOL;
         if (n * 4 > record.payload_size)
             return elf_damaged(&r->c->elf, r->diag, "a record of section %u (%s) is too short", k, s->text);
@@ -235,6 +239,11 @@ static void check_constants(Cubin *c)
 }
 
 /* -- The file -------------------------------------------------------------------------------------------- */
+
+bool sm_is_linked(uint32_t sm, uint32_t target)
+{
+    return sm == target || (sm < target && (sm == 80 || sm == 86) && (target == 86 || target == 89));
+}
 
 bool cubin_is_known(const uint8_t *bytes, size_t size)
 {

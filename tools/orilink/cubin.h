@@ -41,7 +41,8 @@ typedef enum { INFO_UNKNOWN, INFO_NO_SYMBOL, INFO_FIRST_SYMBOL, INFO_ALL_SYMBOLS
 // An entry of .debug_frame: a common one (CIE), or the one of a function.
 typedef struct FrameEntry {
     uint64_t offset, size;
-    uint32_t function;  // symbol; 0: it is a common entry
+    bool is_common;
+    uint32_t function;  // symbol; 0: it is a common entry, or that of a copy that nvlink -r removed
     uint32_t common;    // index of the common entry that the function's entry uses
     bool in_place;      // the entry has the offset of the common one itself, not a relocation
 } FrameEntry;
@@ -60,6 +61,8 @@ typedef struct Cubin {
     uint32_t *next;          // by section: the next one that belongs to the same code; 0 = none
 } Cubin;
 
+// True if nvlink links code for one target into a program for another.
+bool sm_is_linked(uint32_t sm, uint32_t target);
 // True if a cubin is of a toolkit whose formats are known: CUDA 13. Others may refer to anything.
 bool cubin_is_known(const uint8_t *bytes, size_t size);
 // Reads a relocatable cubin; false after an error message. `file` stays in use, and so do the bytes.
@@ -83,6 +86,7 @@ void frames_read(Cubin *cubin, Arena *arena);
 // Returns the entry that contains an offset of .debug_frame; NULL = none does.
 const FrameEntry *frame_at(const Cubin *cubin, uint64_t offset);
 
+static inline bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 static inline ElfSection *cubin_section(const Cubin *c, uint32_t k) { return &c->elf.sections.at[k]; }
 static inline ElfSymbol *cubin_symbol(const Cubin *c, uint32_t k) { return &c->elf.symbols.at[k]; }
 // True for a section that debuggers read.

@@ -8,11 +8,12 @@
 // of a function that phase 1 removes go with it, in a fixed order. The numbers of their types decide: the document
 // calls type 9 SHT_RELA, and type 4 SHT_NOTE.
 //
-// Inferred: the tests for system calls compare names, and a kernel is an entry if liveness seeding made it a root. The
-// constants of the compiler are in `.nv.constant2.FUNCTION`, or in `.nv.constant.FUNCTION` as documented. They have
-// multiple instances if the first section of that name belongs to another function; the messages then name only the
-// constants, and not once more the other sections of the function. The documented scan of all lists of callees in
-// phase 2 is omitted, since the callers of phase 1 are those of all lists.
+// Inferred: the tests for system calls compare names. Entries are the roots of liveness seeding: kernels, the forced
+// root, or any function if there is code that cannot be read. The constants of the compiler are in
+// `.nv.constant2.FUNCTION`, or in `.nv.constant.FUNCTION` as documented. They have multiple instances if the first
+// section of that name belongs to another function; the messages then name only the constants, and not once more the
+// other sections of the function. The documented scan of all lists of callees in phase 2 is omitted, since the callers
+// of phase 1 are those of all lists.
 //
 // Not documented: what inputs that cannot be rewritten or read refer to stays.
 #include "tools/orilink/link.h"
@@ -20,7 +21,7 @@
 typedef struct Documented {
     Link *link;
     Arena scratch;
-    const DocumentedOptions *options;
+    bool warns;
     NodeId *caller;       // by NodeId: the last one that calls it; 0 = none
     bool *address_taken;  // by NodeId
     StrTable constants;   // names of sections of constants
@@ -46,16 +47,6 @@ static void find_callers(Documented *d)
             if (call->group == HAS_SIGNATURE)
                 d->address_taken[link->inputs.at[k].node[call->a]] = true;
         }
-}
-
-static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
-
-// True for the only entry, or for a root: a kernel, or any function if there is code that cannot be read.
-static bool is_entry(const Documented *d, const Node *node)
-{
-    if (d->options->root)
-        return strcmp(node->name, d->options->root) == 0;
-    return node->root;
 }
 
 // Returns the section of code of a function; 0: its symbol does not resolve.
@@ -162,12 +153,12 @@ static void visit_function(Documented *d, NodeId n)
     Link *link = d->link;
     const Node *node = &link->nodes.at[n];
     const ElfSymbol *s = cubin_symbol(&link->inputs.at[node->input].cubin, node->symbol);
-    if (is_entry(d, node) || d->caller[n])
+    if (node->root || d->caller[n])
         return;
     if (d->address_taken[n]) {
         if (link->verbose)
             out_fmt(link->verbose, "function %u(%s) has address taken but no call to it\n", node->symbol, node->name);
-        if (d->options->extra_warnings)
+        if (d->warns)
             diag_plain(link->diag, DIAG_WARNING, "function %u(%s) has address taken but no call to it", node->symbol,
                        node->name);
         return;
@@ -182,14 +173,14 @@ static void visit_function(Documented *d, NodeId n)
 static void visit_deferred(Documented *d, NodeId n)
 {
     const Node *node = &d->link->nodes.at[n];
-    if (is_entry(d, node) || d->caller[n] || code_of(d, node) || strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
+    if (node->root || d->caller[n] || code_of(d, node) || strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
         return;
     remove_function(d, n, 0);
 }
 
-void dce_documented(Link *link, const DocumentedOptions *options)
+void dce_documented(Link *link, bool warns)
 {
-    Documented d = {.link = link, .options = options};
+    Documented d = {.link = link, .warns = warns};
     arena_init(&d.scratch, link->heap);
     find_callers(&d);
     find_constants(&d);

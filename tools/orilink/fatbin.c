@@ -73,45 +73,63 @@ static bool read_entries(Member *m, Link *link, uint64_t at, uint64_t end)
 
 bool fatbin_is(const uint8_t *bytes, uint64_t size) { return size >= FAT_HEADER && load32(bytes) == FAT_MAGIC; }
 
-bool fatbin_read(Member *m, Link *link, uint32_t *sm)
+// Returns the first cubin that nvlink takes, of those for the highest target; NULL: there is none. *several: there are
+// others for that target, such as code for sm_90 and sm_90a, and it is not known which one nvlink takes.
+static FatEntry *choose_cubin(Member *m, uint32_t sm, bool *several)
 {
-    uint64_t at = 0;
-    uint32_t binaries = 0;
-    while (fatbin_is(m->fat + at, m->fat_size - at)) {
-        uint64_t size = load64(m->fat + at + 8);
-        if (load16(m->fat + at + 6) != FAT_HEADER || size > m->fat_size - at - FAT_HEADER)
-            return damaged(m, link, "a header that does not fit");
-        if (!read_entries(m, link, at + FAT_HEADER, at + FAT_HEADER + size))
-            return false;
-        at += FAT_HEADER + size;
-        binaries++;
-        while (at % 8 && at < m->fat_size)
-            at++;
-    }
-    if (at < m->fat_size)
-        return damaged(m, link, "bytes that are no header");
-    bool cubin = false, ir = false, other = false;
+    FatEntry *best = NULL;
+    *several = false;
     for (uint32_t k = 0; k < m->entries.n; k++) {
         FatEntry *e = &m->entries.at[k];
-        if (e->kind != FAT_CUBIN || (*sm && e->sm != *sm)) {
-            ir |= e->kind == FAT_LTO;
-            other |= e->kind == FAT_PTX || e->kind == FAT_LTO;
+        if (e->kind != FAT_CUBIN || (sm && !sm_is_linked(e->sm, sm)))
             continue;
-        }
-        if (!add_cubin(m, e, link))
-            return false;
-        *sm = e->sm;
-        cubin = true;
-        if (binaries > 1 && e->input)  // `ld -r` joins sections, and relocations name places in them
-            link->inputs.at[e->input - 1].cubin.fixed = "its object has several fat binaries";
+        sm = sm ? sm : e->sm;
+        if (best && best->sm == e->sm)
+            *several = true;
+        if (best && best->sm >= e->sm)
+            continue;
+        best = e;
+        *several = false;
     }
-    if (m->is_system)
+    return best;
+}
+
+// Adds the cubin for the target to the link. An object without one that can be read may refer to anything.
+static bool add_code(Member *m, Link *link, uint32_t *sm, bool one_binary)
+{
+    bool several, ir = false, other = false;
+    FatEntry *e = choose_cubin(m, *sm, &several);
+    for (uint32_t k = 0; k < m->entries.n; k++) {
+        ir |= m->entries.at[k].kind == FAT_LTO;
+        other |= m->entries.at[k].kind == FAT_PTX || m->entries.at[k].kind == FAT_LTO;
+    }
+    link->objects += !m->is_system;
+    link->ir_objects += ir && !e && !m->is_system;
+    if (e)
+        *sm = *sm ? *sm : e->sm;
+    if (!e || several) {
+        if ((other || several) && !m->is_system)
+            link->opaque = m->name;
         return true;
-    link->objects++;
-    link->ir_objects += ir && !cubin;
-    if (other && !cubin)
-        link->opaque = m->name;
+    }
+    if (!add_cubin(m, e, link))
+        return false;
+    if (!one_binary && e->input)  // `ld -r` joins sections, and relocations name places in them
+        link->inputs.at[e->input - 1].cubin.fixed = "its object has several fat binaries";
     return true;
+}
+
+// As nvlink, this reads only the first fat binary of a section.
+bool fatbin_read(Member *m, Link *link, uint32_t *sm)
+{
+    uint64_t size = load64(m->fat + 8), at = FAT_HEADER + size;
+    if (load16(m->fat + 6) != FAT_HEADER || size > m->fat_size - FAT_HEADER)
+        return damaged(m, link, "a header that does not fit");
+    if (!read_entries(m, link, FAT_HEADER, at))
+        return false;
+    while (at % 8 && at < m->fat_size)
+        at++;
+    return add_code(m, link, sm, at >= m->fat_size);
 }
 
 // Appends an entry with a cubin, uncompressed.

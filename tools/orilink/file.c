@@ -32,7 +32,10 @@ static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
     link->lacks_host_info |= !has_host_info && !m->is_system;
     m->fat = m->elf.sections.at[m->fatbin].data;
     m->fat_size = m->elf.sections.at[m->fatbin].size;
-    return fatbin_read(m, link, sm);
+    if (fatbin_is(m->fat, m->fat_size))
+        return fatbin_read(m, link, sm);
+    diag_plain(link->diag, DIAG_ERROR, "'%s' is damaged: its section __nv_relfatbin has no fat binary", m->name);
+    return false;
 }
 
 // Appends a host object with another section of the fat binary. Sections behind it move.
@@ -82,11 +85,11 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
     m->kind = MEMBER_CUBIN;
     if (!cubin_read(&in.cubin, m->name, bytes, m->size, &link->arena, link->diag))
         return ST_BAD_INPUT;
-    if (*sm && in.cubin.sm != *sm) {
+    if (*sm && !sm_is_linked(in.cubin.sm, *sm)) {
         diag_plain(link->diag, DIAG_ERROR, "'%s' is for sm_%u, not sm_%u", m->name, in.cubin.sm, *sm);
         return ST_BAD_INPUT;
     }
-    *sm = in.cubin.sm;
+    *sm = *sm ? *sm : in.cubin.sm;
     VEC_PUSH(&link->arena, &link->inputs, in);
     m->input = link->inputs.n;
     return ST_OK;
@@ -95,14 +98,19 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
 static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
 {
     const uint8_t *bytes = file->bytes + m->offset;
-    if (fatbin_is(bytes, m->size)) {
+    bool elf = m->size >= ELF_EHDR && memcmp(bytes, "\177ELF", 4) == 0, fatbin = fatbin_is(bytes, m->size);
+    if (file->is_archive && (fatbin || (elf && load16(bytes + 18) == EM_CUDA))) {
+        diag_plain(link->diag, DIAG_WARNING, "'%s' is no host object, so nvlink ignores it in an archive", m->name);
+        return ST_OK;
+    }
+    if (fatbin) {
         m->kind = MEMBER_FATBIN;
         m->fat = bytes;
         m->fat_size = m->size;
         link->lacks_host_info |= !m->is_system;
         return fatbin_read(m, link, sm) ? ST_OK : ST_BAD_INPUT;
     }
-    if (m->size < ELF_EHDR || memcmp(bytes, "\177ELF", 4) != 0) {
+    if (!elf) {
         if (!file->is_archive) {
             diag_plain(link->diag, DIAG_ERROR, "'%s' is no cubin, fat binary, host object or archive", m->name);
             return ST_BAD_INPUT;
@@ -259,15 +267,19 @@ static void rewrite_archive(const File *file, Link *link, TextBuffer *text)
 
 Status file_parse(File *file, const char *path, const uint8_t *bytes, size_t size, Link *link, uint32_t *sm)
 {
-    const char *base = strrchr(path, '/');
     Status status = ST_OK;
     *file = (File){.path = path, .bytes = bytes, .size = size};
     file->is_archive = size >= AR_MAGIC && memcmp(bytes, "!<arch>\n", AR_MAGIC) == 0;
+    if (size >= AR_MAGIC && memcmp(bytes, "!<thin>\n", AR_MAGIC) == 0) {
+        diag_plain(link->diag, DIAG_ERROR, "'%s' is a thin archive; name its members instead, or make it without T",
+                   path);
+        return ST_BAD_INPUT;
+    }
     if (!file->is_archive)
         VEC_PUSH(&link->arena, &file->members, ((Member){.name = path, .size = size}));
     else if (!list_members(file, link))
         return ST_BAD_INPUT;
-    file->is_system = strcmp(base ? base + 1 : path, "libcudadevrt.a") == 0;
+    file->is_system = strcmp(base_name(path), "libcudadevrt.a") == 0;
     for (uint32_t k = 0; k < file->members.n && status == ST_OK; k++) {
         file->members.at[k].is_system = file->is_system;
         status = read_member(file, &file->members.at[k], link, sm);

@@ -68,9 +68,9 @@ const FrameEntry *frame_at(const Cubin *c, uint64_t offset)
 static bool find_common(const Cubin *c, uint64_t offset, FrameEntry *entry)
 {
     const FrameEntry *last = c->frames.n ? &c->frames.at[c->frames.n - 1] : NULL, *named = frame_at(c, offset);
-    if (!named || named->function || named->offset != offset)
+    if (!named || !named->is_common || named->offset != offset)
         named = last;
-    if (!named || named->function)
+    if (!named || !named->is_common)
         return false;
     entry->common = (uint32_t)(named - c->frames.at);
     return true;
@@ -89,15 +89,16 @@ static bool read_entry(Cubin *c, const FrameRelocs *relocs, uint64_t at, FrameEn
     const FrameReloc *common = find_reloc(relocs, at + FRAME_COMMON);
     uint64_t offset = load64(s->data + at + FRAME_COMMON);
     entry->in_place = !common;
-    if (!common && offset == UINT64_MAX)
+    entry->is_common = !common && offset == UINT64_MAX;
+    if (entry->is_common)
         return true;
     const FrameReloc *function = find_reloc(relocs, at + ENTRY_FUNCTION);
     const ElfSymbol *section = common ? cubin_symbol(c, common->symbol) : NULL;
     bool here = !section || (symbol_type(section) == STT_SECTION && section->section == c->frame);
-    if (!function || !here || !find_common(c, common ? common->addend : offset, entry))
+    if ((!function && common) || !here || !find_common(c, common ? common->addend : offset, entry))
         return false;
-    entry->function = function->symbol;
-    return function->symbol != 0;
+    entry->function = function ? function->symbol : 0;
+    return !function || function->symbol != 0;
 }
 
 void frames_read(Cubin *c, Arena *arena)

@@ -58,6 +58,13 @@ typedef enum { HOST_KE, HOST_KI, HOST_CE, HOST_CI, HOST_DE, HOST_DI, HOST_SETS }
 
 typedef VEC(const char *) Names;
 
+// Returns the part of a path behind its folder.
+static inline const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 // A pattern of host information.
 typedef struct HostName {
     HostSet set;
@@ -143,12 +150,8 @@ bool seed_roots(Link *link, const Seeds *seeds);
 void dce_full(Link *link);
 
 /* dce_documented.c */
-typedef struct DocumentedOptions {
-    const char *root;  // the only entry; NULL: all kernels that are roots
-    bool extra_warnings;
-} DocumentedOptions;
-// Marks as live what nvlink is documented to keep.
-void dce_documented(Link *link, const DocumentedOptions *options);
+// Marks as live what nvlink is documented to keep. `warns`: of functions whose address is taken and that nothing calls.
+void dce_documented(Link *link, bool warns);
 
 /* report.c */
 // Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.

@@ -36,9 +36,9 @@ static bool write_inputs(const Nvlink *run, Link *link, const File *files, const
                          Texts *paths)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const char *path = files[k].path, *slash = strrchr(path, '/');
+        const char *path = files[k].path;
         char name[300];
-        snprintf(name, sizeof name, "%u-%.200s", k, slash ? slash + 1 : path);
+        snprintf(name, sizeof name, "%u-%.200s", k, base_name(path));
         if (texts[k].n) {
             path = path_join(&link->arena, run->folder, name);
             if (!file_write(link, path, texts[k].at, texts[k].n))
@@ -48,6 +48,72 @@ static bool write_inputs(const Nvlink *run, Link *link, const File *files, const
     }
     return true;
 }
+
+/* -- Command lines --------------------------------------------------------------------------------------- */
+
+// Appends an option before each text of a list.
+static void put_list(Link *link, Texts *argv, const char *option, const Names *list)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        VEC_PUSH(&link->arena, argv, option);
+        VEC_PUSH(&link->arena, argv, list->at[k]);
+    }
+}
+
+// True if nvlink has nothing to remove from the rewritten files.
+static bool all_is_live(const Nvlink *run, const Link *link)
+{
+    if (!run->full || link->opaque || link->keeps_all)
+        return false;
+    for (uint32_t k = 0; k < link->inputs.n; k++)
+        if (link->inputs.at[k].cubin.fixed || link->inputs.at[k].is_system)
+            return false;
+    return true;
+}
+
+// Appends the options about what nvlink removes. Variables alone would make all kernels dead. nvlink 13.0 may cut off
+// .nv.constant3 when it removes kernels, so it keeps all of those in rewritten files.
+static void put_roots(const Nvlink *run, Link *link, Texts *argv, bool rewritten)
+{
+    const Seeds *seeds = run->seeds;
+    if (seeds->ignore_host_info || (rewritten && all_is_live(run, link))) {
+        VEC_PUSH(&link->arena, argv, "--ignore-host-info");
+        return;
+    }
+    put_list(link, argv, "--kernels-used", &seeds->kernels);
+    if (seeds->kernels.n)
+        put_list(link, argv, "--variables-used", &seeds->variables);
+}
+
+static Texts command_line(const Nvlink *run, Link *link, const Texts *paths, const char *output, bool rewritten)
+{
+    Texts argv = {0};
+    char *arch = arena_alloc(&link->arena, strlen(run->target) + sizeof "-arch=");
+    sprintf(arch, "-arch=%s", run->target);
+    VEC_PUSH(&link->arena, &argv, run->program);
+    VEC_PUSH(&link->arena, &argv, arch);
+    put_roots(run, link, &argv, rewritten);
+    const struct {
+        bool given;
+        const char *option;
+    } flags[] = {{run->seeds->relocatable, "-r"},
+                 {run->seeds->lto, "-lto"},
+                 {run->keeps_system_libraries, "--keep-system-libraries"},
+                 {run->extra_warnings, "--extra-warnings"},
+                 {link->verbose, "-v"}};
+    for (size_t k = 0; k < ARRAY_LEN(flags); k++)
+        if (flags[k].given)
+            VEC_PUSH(&link->arena, &argv, flags[k].option);
+    for (uint32_t k = 0; k < run->options.n; k++)
+        VEC_PUSH(&link->arena, &argv, run->options.at[k]);
+    for (uint32_t k = 0; k < paths->n; k++)
+        VEC_PUSH(&link->arena, &argv, paths->at[k]);
+    VEC_PUSH(&link->arena, &argv, "-o");
+    VEC_PUSH(&link->arena, &argv, output);
+    return argv;
+}
+
+/* -- Runs ------------------------------------------------------------------------------------------------ */
 
 static void print_file(Link *link, const char *path)
 {
@@ -59,21 +125,12 @@ static void print_file(Link *link, const char *path)
     source_close(&source);
 }
 
-// Links files to an output. Messages go to `log` and are printed only if nvlink fails; NULL: they are printed. False
-// after an error message.
-static bool link_files(const Nvlink *run, Link *link, const Texts *paths, const char *output, const char *log,
-                       const char *what)
+// Runs nvlink. Messages go to `log` and are printed only if nvlink fails; NULL: they are printed. False after an error
+// message.
+static bool link_files(const Nvlink *run, Link *link, const Texts *argv, const char *log, const char *what)
 {
-    Texts argv = {0};
-    VEC_PUSH(&link->arena, &argv, run->program);
-    for (uint32_t k = 0; k < run->options.n; k++)
-        VEC_PUSH(&link->arena, &argv, run->options.at[k]);
-    for (uint32_t k = 0; k < paths->n; k++)
-        VEC_PUSH(&link->arena, &argv, paths->at[k]);
-    VEC_PUSH(&link->arena, &argv, "-o");
-    VEC_PUSH(&link->arena, &argv, output);
     fflush(stdout);
-    int status = process_run(&link->arena, &argv, log, log);
+    int status = process_run(&link->arena, argv, log, log);
     if (log && status != 0)
         print_file(link, log);
     if (status == -1)
@@ -102,18 +159,23 @@ static Status link_all(const Nvlink *run, Link *link, const File *files, const T
     Texts rewritten = {0}, originals = {0};
     const char *linked = path_join(&link->arena, run->folder, "linked");
     const char *reference = path_join(&link->arena, run->folder, "originals");
+    const char *log = path_join(&link->arena, run->folder, "log");
     for (uint32_t k = 0; k < n; k++)
         VEC_PUSH(&link->arena, &originals, files[k].path);
     if (!write_inputs(run, link, files, texts, n, &rewritten))
         return ST_IO;
-    if (!link_files(run, link, &rewritten, linked, NULL, "the rewritten files"))
+    Texts argv = command_line(run, link, &rewritten, linked, true);
+    if (!link_files(run, link, &argv, NULL, "the rewritten files"))
         return ST_BAD_INPUT;
     if (run->verify) {
-        if (!link_files(run, link, &originals, reference, path_join(&link->arena, run->folder, "log"), "the originals"))
+        argv = command_line(run, link, &originals, reference, false);
+        if (!link_files(run, link, &argv, log, "the originals"))
             return ST_BAD_INPUT;
         if (!verify_links(link, linked, reference))
             return ST_INTERNAL;
     }
+    if (processes_stopped())
+        return ST_IO;
     return run->output ? keep_output(run, link, linked) : ST_OK;
 }
 
@@ -136,7 +198,6 @@ Status nvlink_run(Nvlink *run, Link *link, const File *files, const TextBuffer *
     }
     Status status = link_all(run, link, files, texts, nfiles);
     nvlink_end(run);
-    if (processes_stopped())
-        process_end(0);
+    processes_end();
     return status;
 }

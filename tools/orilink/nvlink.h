@@ -8,10 +8,14 @@
 
 typedef struct Nvlink {
     const char *program;  // a path, or a name on the PATH; NULL: nvlink
-    Texts options;        // of each run
-    const char *output;   // the linked file; NULL: it is not kept
-    bool verify;          // compare the link of the rewritten files with that of the originals
-    const char *folder;   // of temporary files, during nvlink_run(); NULL: there is none
+    Names options;        // of the user, for each run
+    const char *target;   // `sm_NN`
+    const Seeds *seeds;   // options of orilink that nvlink has, too
+    bool keeps_system_libraries, extra_warnings;
+    bool full;           // all dead code was removed from the rewritten files
+    const char *output;  // the linked file; NULL: it is not kept
+    bool verify;         // compare the link of the rewritten files with that of the originals
+    const char *folder;  // of temporary files, during nvlink_run(); NULL: there is none
 } Nvlink;
 
 // Links rewritten files; texts[k] is the new content of files[k], empty if the file did not change. Returns ST_OK, or
@@ -24,6 +28,6 @@ void nvlink_end(Nvlink *run);
 // Compares what nvlink made of the rewritten files with what it made of the originals: code, constants as code reads
 // them, shared memory, initial values of variables, and relocations. Constants may have other places. Prints each
 // difference; true if there is none.
-bool verify_links(const Link *link, const char *ours, const char *originals);
+bool verify_links(Link *link, const char *ours, const char *originals);
 
 #endif

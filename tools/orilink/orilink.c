@@ -20,22 +20,24 @@ static const Option options[] = {
 #undef OPTION
 };
 
+typedef enum { DCE_FULL, DCE_DOCUMENTED } DceMode;
+typedef enum { REPORT_TEXT, REPORT_JSON } ReportKind;
+
 typedef struct Driver {
     Heap heap;
     Diag diag;
     Link link;
     VEC(File) files;
     Seeds seeds;
-    bool documented;  // --dce=documented
-    DocumentedOptions documented_options;
+    int dce, report;  // DceMode and ReportKind; -1: no report
+    bool extra_warnings;
     uint32_t sm;         // 0: that of the first cubin
     const char *arch;    // as --arch has it; NULL: it is not given
     const char *output;  // a folder, or the linked file; NULL: nothing is written
     bool links;          // --nvlink
     Nvlink nvlink;
     Names operands, folders, libraries, why_live;
-    bool keeps_system_libraries;
-    bool print_gc, verbose, callgraph, mangled, text_report, json_report;
+    bool print_gc, callgraph, mangled;
     const char *dot_file;  // NULL: standard output
     const char *map_file;  // NULL: none
     Out out, notes;        // notes: messages of -v, on standard error
@@ -68,96 +70,103 @@ static const Program program = {
     .nlast = ARRAY_LEN(last),
 };
 
-// Returns the next name of a list, and advances; NULL at the end.
-static const char *next_name(Arena *arena, const char **list)
+// Appends the names of a list to others, without blanks around them. True if there are any.
+static bool add_names(Driver *d, Names *names, const char *list)
 {
-    *list += strspn(*list, ",");
-    const char *name = *list;
-    *list += strcspn(name, ",");
-    return *list > name ? arena_text(arena, name, (size_t)(*list - name)) : NULL;
+    uint32_t before = names->n;
+    for (const char *end; *list; list = end + (*end == ',')) {
+        list += strspn(list, " \t");
+        end = list + strcspn(list, ",");
+        size_t n = (size_t)(end - list);
+        while (n && (list[n - 1] == ' ' || list[n - 1] == '\t'))
+            n--;
+        if (n)
+            VEC_PUSH(&d->link.arena, names, arena_text(&d->link.arena, list, n));
+    }
+    return names->n > before;
 }
 
-// Appends the names of a list to others.
-static void add_names(Driver *d, Names *names, const char *list)
+// Reads `sm_NN`, perhaps with the letter of a variant. False: it is something else.
+static bool read_target(Driver *d, const char *value)
 {
-    for (const char *name; (name = next_name(&d->link.arena, &list));)
-        VEC_PUSH(&d->link.arena, names, name);
+    char *end = NULL;
+    bool ok = strncmp(value, "sm_", 3) == 0 && value[3] >= '1' && value[3] <= '9';
+    unsigned long sm = ok ? strtoul(value + 3, &end, 10) : 0;
+    ok = ok && sm <= 255 && (!*end || ((*end == 'a' || *end == 'f') && !end[1]));
+    d->arch = value;
+    d->sm = (uint32_t)sm;
+    return ok;
 }
 
-static void add_nvlink_option(Driver *d, const char *option) { VEC_PUSH(&d->link.arena, &d->nvlink.options, option); }
+// Takes an option about files and programs. False: it is another one.
+static bool take_file_option(Driver *d, int id, const char *value)
+{
+    switch (id) {
+    case OPT_OUTPUT: d->output = value; break;
+    case OPT_NVLINK: d->links = true, d->nvlink.program = value; break;
+    case OPT_XNVLINK: add_names(d, &d->nvlink.options, value); break;
+    case OPT_VERIFY_LINK: d->nvlink.verify = true; break;
+    case OPT_LIBRARY_PATH: VEC_PUSH(&d->link.arena, &d->folders, value); break;
+    case OPT_LIBRARY_PATH_LONG: add_names(d, &d->folders, value); break;
+    case OPT_LIBRARY:
+    case OPT_LIBRARY_LONG: add_names(d, &d->libraries, value); break;
+    case OPT_KEEP_SYSTEM_LIBRARIES: d->nvlink.keeps_system_libraries = true; break;
+    case OPTION_OPERAND: VEC_PUSH(&d->link.arena, &d->operands, value); break;
+    default: return false;
+    }
+    return true;
+}
 
-// Returns ST_OK, or another status after an error message. Sets *done if no input is to be read.
-static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
+// Takes an option about what stays. False: it is another one.
+static bool take_seed(Driver *d, int id, const char *value)
 {
     Seeds *seeds = &d->seeds;
-    OptionParser p = program_parser(&program, argc, argv, &d->link.arena);
-    for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END && !*done;) {
-        switch (id) {
-        case OPTION_ERROR: program_fail_at(&program, &p, "%s", p.error); return p.status;
-        case OPTION_OPERAND: VEC_PUSH(&d->link.arena, &d->operands, p.value); break;
-        case OPT_OUTPUT: d->output = p.value; break;
-        case OPT_NVLINK: d->links = true, d->nvlink.program = p.value; break;
-        case OPT_XNVLINK:
-            for (const char *option, *list = p.value; (option = next_name(&d->link.arena, &list));)
-                add_nvlink_option(d, option);
-            break;
-        case OPT_VERIFY_LINK: d->nvlink.verify = true; break;
-        case OPT_LIBRARY_PATH: VEC_PUSH(&d->link.arena, &d->folders, p.value); break;
-        case OPT_LIBRARY_PATH_LONG: add_names(d, &d->folders, p.value); break;
-        case OPT_LIBRARY:
-        case OPT_LIBRARY_LONG: add_names(d, &d->libraries, p.value); break;
-        case OPT_KEEP_SYSTEM_LIBRARIES: d->keeps_system_libraries = true; break;
-        case OPT_KERNELS_USED: seeds->by_list = true, add_names(d, &seeds->kernels, p.value); break;
-        case OPT_VARIABLES_USED: seeds->by_list = true, add_names(d, &seeds->variables, p.value); break;
-        case OPT_ARCH:
-            d->arch = p.value;
-            d->sm = (uint32_t)strtoul(strncmp(p.value, "sm_", 3) == 0 ? p.value + 3 : "", NULL, 10);
-            if (!d->sm) {
-                program_bad_value(&program, &p, "sm_ and a number");
-                return ST_USAGE;
-            }
-            break;
-        case OPT_DCE:
-            if (option_choice(p.option, p.value) < 0) {
-                program_bad_value(&program, &p, NULL);
-                return ST_USAGE;
-            }
-            d->documented = option_choice(p.option, p.value) == 1;
-            break;
-        case OPT_ROOT: seeds->root = d->documented_options.root = p.value; break;
-        case OPT_EXTRA_WARNINGS: d->documented_options.extra_warnings = true; break;
-        case OPT_USE_HOST_INFO: seeds->use_host_info = true; break;
-        case OPT_IGNORE_HOST_INFO: seeds->ignore_host_info = true; break;
-        case OPT_RELOCATABLE:
-        case OPT_RELOCATABLE_SHORT: seeds->relocatable = true; break;
-        case OPT_LTO: seeds->lto = true; break;
-        case OPT_FORCE_PARTIAL_LTO: seeds->force_partial_lto = true; break;
-        case OPT_WHY_LIVE: VEC_PUSH(&d->link.arena, &d->why_live, p.value); break;
-        case OPT_REPORT:
-            if (option_choice(p.option, p.value) < 0) {
-                program_bad_value(&program, &p, NULL);
-                return ST_USAGE;
-            }
-            d->json_report = option_choice(p.option, p.value) == 1;
-            d->text_report = !d->json_report;
-            break;
-        case OPT_DUMP_CALLGRAPH:
-        case OPT_DUMP_CALLGRAPH_MANGLED:
-            d->callgraph = true;
-            d->mangled = id == OPT_DUMP_CALLGRAPH_MANGLED;
-            break;
-        case OPT_DOT_FILE: d->dot_file = p.value; break;
-        case OPT_MAP: d->map_file = p.value; break;
-        case OPT_PRINT_GC: d->print_gc = true; break;
-        case OPT_VERBOSE:
-        case OPT_VERBOSE_SHORT: d->verbose = true; break;
-        case OPTION_DONE: *done = true; break;
-        }
+    switch (id) {
+    case OPT_KERNELS_USED: seeds->by_list |= add_names(d, &seeds->kernels, value); break;
+    case OPT_VARIABLES_USED: seeds->by_list |= add_names(d, &seeds->variables, value); break;
+    case OPT_USE_HOST_INFO: seeds->use_host_info = true; break;
+    case OPT_IGNORE_HOST_INFO: seeds->ignore_host_info = true; break;
+    case OPT_RELOCATABLE:
+    case OPT_RELOCATABLE_SHORT: seeds->relocatable = true; break;
+    case OPT_LTO: seeds->lto = true; break;
+    case OPT_FORCE_PARTIAL_LTO: seeds->force_partial_lto = true; break;
+    case OPT_ROOT: seeds->root = value; break;
+    case OPT_EXTRA_WARNINGS: d->extra_warnings = true; break;
+    default: return false;
     }
-    if (d->verbose)
-        d->link.verbose = &d->notes;
-    if (*done)
-        return ST_OK;
+    return true;
+}
+
+// Takes an option about what is printed.
+static void take_report(Driver *d, int id, const char *value)
+{
+    switch (id) {
+    case OPT_WHY_LIVE: VEC_PUSH(&d->link.arena, &d->why_live, value); break;
+    case OPT_DUMP_CALLGRAPH:
+    case OPT_DUMP_CALLGRAPH_MANGLED:
+        d->callgraph = true;
+        d->mangled = id == OPT_DUMP_CALLGRAPH_MANGLED;
+        break;
+    case OPT_DOT_FILE: d->dot_file = value; break;
+    case OPT_MAP: d->map_file = value; break;
+    case OPT_PRINT_GC: d->print_gc = true; break;
+    case OPT_VERBOSE:
+    case OPT_VERBOSE_SHORT: d->link.verbose = &d->notes; break;
+    }
+}
+
+// Takes an option with a limited set of values. False after an error message.
+static bool take_choice(Driver *d, int id, const OptionParser *p)
+{
+    if (id == OPT_ARCH)
+        return read_target(d, p->value) || program_bad_value(&program, p, "sm_ and a number");
+    int choice = option_choice(p->option, p->value);
+    *(id == OPT_DCE ? &d->dce : &d->report) = choice;
+    return choice >= 0 || program_bad_value(&program, p, NULL);
+}
+
+static Status check_command_line(const Driver *d)
+{
     if (!d->operands.n) {
         program_fail(&program, "no inputs; --help explains the use");
         return ST_USAGE;
@@ -169,36 +178,27 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
     return ST_OK;
 }
 
-// Lists the options of a link for nvlink. Lists of variables alone would make all kernels dead there.
-static void list_nvlink_options(Driver *d)
+// Returns ST_OK, or another status after an error message. Sets *done if no input is to be read.
+static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
 {
-    const Seeds *seeds = &d->seeds;
-    Arena *arena = &d->link.arena;
-    char target[40];
-    snprintf(target, sizeof target, "-arch=%.20s", d->arch ? d->arch : "sm_");
-    if (!d->arch)
-        snprintf(target + strlen(target), 12, "%u", d->sm);
-    add_nvlink_option(d, arena_text(arena, target, strlen(target)));
-    for (uint32_t k = 0; k < seeds->kernels.n; k++) {
-        add_nvlink_option(d, "--kernels-used");
-        add_nvlink_option(d, seeds->kernels.at[k]);
+    OptionParser p = program_parser(&program, argc, argv, &d->link.arena);
+    for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END;) {
+        if (id == OPTION_ERROR) {
+            program_fail_at(&program, &p, "%s", p.error);
+            return p.status;
+        }
+        if (id == OPTION_DONE) {
+            *done = true;
+            return ST_OK;
+        }
+        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_REPORT) {
+            if (!take_choice(d, id, &p))
+                return ST_USAGE;
+        } else if (!take_file_option(d, id, p.value) && !take_seed(d, id, p.value)) {
+            take_report(d, id, p.value);
+        }
     }
-    for (uint32_t k = 0; k < seeds->variables.n && seeds->kernels.n; k++) {
-        add_nvlink_option(d, "--variables-used");
-        add_nvlink_option(d, seeds->variables.at[k]);
-    }
-    if (seeds->ignore_host_info)
-        add_nvlink_option(d, "--ignore-host-info");
-    if (seeds->relocatable)
-        add_nvlink_option(d, "-r");
-    if (seeds->lto)
-        add_nvlink_option(d, "-lto");
-    if (d->keeps_system_libraries)
-        add_nvlink_option(d, "--keep-system-libraries");
-    if (d->documented_options.extra_warnings)
-        add_nvlink_option(d, "--extra-warnings");
-    if (d->verbose)
-        add_nvlink_option(d, "-v");
+    return check_command_line(d);
 }
 
 /* -- Inputs ---------------------------------------------------------------------------------------------- */
@@ -247,12 +247,13 @@ static void drop_system_libraries(Driver *d)
 {
     uint32_t n = 0;
     bool all_ir = d->link.objects && d->link.ir_objects == d->link.objects;
-    if (!d->documented || !d->seeds.lto || d->seeds.force_partial_lto || d->keeps_system_libraries || !all_ir)
+    if (d->dce != DCE_DOCUMENTED || !d->seeds.lto || d->seeds.force_partial_lto || d->nvlink.keeps_system_libraries ||
+        !all_ir)
         return;
     for (uint32_t k = 0; k < d->files.n; k++) {
         if (!d->files.at[k].is_system)
             d->files.at[n++] = d->files.at[k];
-        else if (d->verbose)
+        else if (d->link.verbose)
             out_z(&d->notes, "LTO on everything so remove libcudadevrt from list\n");
     }
     d->files.n = n;
@@ -327,12 +328,6 @@ static Status write_report(Driver *d, const char *path, Report *report)
 
 /* -- Output ---------------------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void warn_of_fixed(Driver *d)
 {
     for (uint32_t k = 0; k < d->link.inputs.n; k++) {
@@ -377,6 +372,25 @@ static Status write_folder(Driver *d, const TextBuffer *texts)
     return ST_OK;
 }
 
+static Status run_nvlink(Driver *d, const TextBuffer *texts)
+{
+    Nvlink *run = &d->nvlink;
+    char target[20];
+    if (!d->arch && !d->sm) {
+        program_fail(&program, "no input has code that can be read; --arch names the target");
+        return ST_USAGE;
+    }
+    snprintf(target, sizeof target, "sm_%u", d->sm);
+    run->target = d->arch ? d->arch : target;
+    run->seeds = &d->seeds;
+    run->extra_warnings = d->extra_warnings;
+    run->full = d->dce == DCE_FULL;
+    run->output = d->links ? d->output : NULL;
+    out_flush(&d->out);
+    out_flush(&d->notes);
+    return nvlink_run(run, &d->link, d->files.at, texts, d->files.n);
+}
+
 // Rewrites all files before it writes or links the first one. The text of a file that does not change is empty.
 static Status write_all(Driver *d)
 {
@@ -391,13 +405,8 @@ static Status write_all(Driver *d)
     }
     if (!d->link.keeps_all)
         warn_of_fixed(d);
-    if (d->links || d->nvlink.verify) {
-        list_nvlink_options(d);
-        d->nvlink.output = d->links ? d->output : NULL;
-        out_flush(&d->out);
-        out_flush(&d->notes);
-        status = nvlink_run(&d->nvlink, &d->link, d->files.at, texts, d->files.n);
-    }
+    if (d->links || d->nvlink.verify)
+        status = run_nvlink(d, texts);
     return status == ST_OK && d->output && !d->links ? write_folder(d, texts) : status;
 }
 
@@ -415,17 +424,17 @@ static Status run(Driver *d, int argc, char **argv)
     graph_build(&d->link);
     if (!knows_root(d) || !seed_roots(&d->link, &d->seeds))
         return ST_USAGE;
-    if (d->documented && !d->link.keeps_all)
-        dce_documented(&d->link, &d->documented_options);
+    if (d->dce == DCE_DOCUMENTED && !d->link.keeps_all)
+        dce_documented(&d->link, d->extra_warnings);
     else
         dce_full(&d->link);
-    if (!d->link.keeps_all && (d->print_gc || (d->verbose && !d->documented)))
+    if (!d->link.keeps_all && (d->print_gc || (d->link.verbose && d->dce == DCE_FULL)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
     out_flush(&d->notes);
     bool known = explain(d);
-    if (d->text_report)
+    if (d->report == REPORT_TEXT)
         report_functions(&d->link, &d->out);
-    if (d->json_report)
+    if (d->report == REPORT_JSON)
         report_json(&d->link, &d->out);
     if (d->callgraph)
         status = write_report(d, d->dot_file, put_callgraph);
@@ -446,6 +455,7 @@ int main(int argc, char **argv)
     volatile Status status = ST_INTERNAL;
     d->heap = (Heap){.files = &program_files, .unwind = &unwind};
     d->out = (Out){.write = out_to_stdio, .user = stdout, .buf = d->buf, .cap = sizeof d->buf};
+    d->report = -1;
     d->notes = (Out){.write = out_to_stdio, .user = stderr, .buf = d->notes_buf, .cap = sizeof d->notes_buf};
     d->diag = (Diag){.write = print_diag, .user = d, .program = "orilink"};
     d->link = (Link){.heap = &d->heap, .diag = &d->diag};

@@ -302,7 +302,9 @@ static void keep_records(const Removal *r, const ElfSection *s, TextBuffer *text
 // Appends a record of a removed function that nvlink requires of every file for sm_90, unless a function stays.
 static void keep_abi_record(const Removal *r, TextBuffer *text)
 {
-    enum { ABI_RECORD = 0x5f };
+    enum { ABI_RECORD = 0x5f, SM_REQUIRES = 90 };
+    if (r->c->sm < SM_REQUIRES)
+        return;
     for (uint32_t k = 1; k < r->c->elf.sections.n; k++)
         if (r->c->function[k] && !r->section_gone[k])
             return;

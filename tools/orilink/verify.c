@@ -5,33 +5,50 @@
 // no longer has, so those of the inputs are used. A variable in constant memory may have another place, and a field
 // then differs by the same amount. Constants of the compiler are in a bank of each kernel, where each function that the
 // kernel reaches has its own; their bytes must be equal in both files. Other relocations stay, and must be equal.
+//
+// Several files may have static functions and variables of one name. Each of them in our file must be equal to one of
+// that name in the other file. The registers and the stack of a kernel are at least those of what it calls.
+//
+// If nvlink 13.0 removes kernels, it may write a .nv.constant3 that is too small and has wrong bytes, though its
+// symbols are right. Then the values of the inputs are compared.
+#include <stdlib.h>
+
 #include "tools/orilink/nvlink.h"
 
-enum { CONSTANT_BANK = 2, DIFFERENCES_MAX = 10 };
+enum { CONSTANT_BANK = 2, DIFFERENCES_MAX = 10, TEXT_MAX = 300 };
+
+typedef VEC(ElfReloc) Relocs;
+
+// Sections or symbols by name.
+typedef struct NameIndex {
+    VEC(uint32_t) first;  // by StrId; 0 = none
+    uint32_t *next;       // by index: the next one of that name; 0 = none
+} NameIndex;
 
 // A linked file.
 typedef struct Linked {
     Elf elf;
-    StrTable names;           // of sections and symbols
-    VEC(uint32_t) section;    // by StrId: an index, 0 = none
-    VEC(uint32_t) symbol;     // by StrId: an index, 0 = none, or several have the name
-    uint32_t *relocs, *rela;  // by section: its relocations; 0 = none
+    StrTable names;
+    NameIndex sections, symbols;
+    Relocs *relocs;  // by section: those of its content, in the order of offsets
+    bool *cut_off;   // by section: a variable lies outside of it
 } Linked;
 
 typedef struct Verifier {
-    const Link *link;
+    Link *link;
     Arena arena;
     Linked ours, reference;
-    StrTable functions;
-    VEC(NodeId) node;  // by StrId of `functions`; 0: several have the name
-    bool *visited;     // by NodeId
+    StrTable nodes;
+    VEC(NodeId) first;  // by StrId of `nodes`: a live function or variable
+    NodeId *next;       // by NodeId: the next one of that name
+    bool *visited;      // by NodeId
     uint32_t differences;
 } Verifier;
 
 static void differ(Verifier *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void differ(Verifier *v, const char *fmt, ...)
 {
-    char text[300];
+    char text[TEXT_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -42,14 +59,53 @@ static void differ(Verifier *v, const char *fmt, ...)
 
 /* -- Linked files ---------------------------------------------------------------------------------------- */
 
-static StrId name_id(Verifier *v, Linked *l, const char *name)
+static bool is_in_file(const Linked *l, const ElfSymbol *s)
+{
+    return s->section != SHN_UNDEF && s->section < l->elf.sections.n;
+}
+
+// True if a variable lies in its section.
+static bool fits(const Linked *l, const ElfSymbol *s)
+{
+    const ElfSection *section = &l->elf.sections.at[s->section];
+    return s->value <= section->size && s->size <= section->size - s->value;
+}
+
+static void index_name(Verifier *v, Linked *l, NameIndex *index, const char *name, uint32_t k)
 {
     StrId id = str_intern_z(&l->names, name);
-    while (l->section.n <= id) {
-        VEC_PUSH(&v->arena, &l->section, 0);
-        VEC_PUSH(&v->arena, &l->symbol, 0);
+    while (index->first.n <= id)
+        VEC_PUSH(&v->arena, &index->first, 0);
+    index->next[k] = index->first.at[id];
+    index->first.at[id] = k;
+}
+
+// Returns the first section or symbol of a name; 0 = none.
+static uint32_t first_of(const Linked *l, const NameIndex *index, const char *name)
+{
+    StrId id = str_find(&l->names, name, strlen(name));
+    return id != STR_NONE && id < index->first.n ? index->first.at[id] : 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const ElfReloc *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void read_relocs(Verifier *v, Linked *l)
+{
+    l->relocs = NEW_ARRAY(&v->arena, Relocs, l->elf.sections.n);
+    for (uint32_t k = 1; k < l->elf.sections.n; k++) {
+        const ElfSection *s = &l->elf.sections.at[k];
+        if (s->type != SHT_REL && s->type != SHT_RELA)
+            continue;
+        for (uint32_t n = 0; n < reloc_count(s); n++)
+            VEC_PUSH(&v->arena, &l->relocs[s->info], reloc_at(s, n));
     }
-    return id;
+    for (uint32_t k = 1; k < l->elf.sections.n; k++)
+        if (l->relocs[k].n)
+            qsort(l->relocs[k].at, l->relocs[k].n, sizeof *l->relocs[k].at, by_offset);
 }
 
 static bool read_linked(Verifier *v, Linked *l, const char *path)
@@ -64,39 +120,126 @@ static bool read_linked(Verifier *v, Linked *l, const char *path)
         !elf_read_symbols(&l->elf, &v->arena, v->link->diag))
         return false;
     str_init(&l->names, &v->arena, NULL);
-    l->relocs = NEW_ARRAY(&v->arena, uint32_t, l->elf.sections.n);
-    l->rela = NEW_ARRAY(&v->arena, uint32_t, l->elf.sections.n);
-    for (uint32_t k = 1; k < l->elf.sections.n; k++) {
-        const ElfSection *s = &l->elf.sections.at[k];
-        StrId id = name_id(v, l, s->text);
-        l->section.at[id] = k;
-        if (s->type == SHT_REL)
-            l->relocs[s->info] = k;
-        if (s->type == SHT_RELA)
-            l->rela[s->info] = k;
-    }
+    l->sections.next = NEW_ARRAY(&v->arena, uint32_t, l->elf.sections.n);
+    l->symbols.next = NEW_ARRAY(&v->arena, uint32_t, l->elf.symbols.n);
+    for (uint32_t k = l->elf.sections.n; k-- > 1;)
+        index_name(v, l, &l->sections, l->elf.sections.at[k].text, k);
+    for (uint32_t k = l->elf.symbols.n; k-- > 1;)
+        index_name(v, l, &l->symbols, l->elf.symbols.at[k].text, k);
+    read_relocs(v, l);
+    l->cut_off = NEW_ARRAY(&v->arena, bool, l->elf.sections.n);
     for (uint32_t k = 1; k < l->elf.symbols.n; k++) {
-        StrId id = name_id(v, l, l->elf.symbols.at[k].text);
-        l->symbol.at[id] = l->symbol.at[id] ? UINT32_MAX : k;
+        const ElfSymbol *s = &l->elf.symbols.at[k];
+        if (symbol_type(s) == STT_OBJECT && is_in_file(l, s))
+            l->cut_off[s->section] |= !fits(l, s);
     }
     return true;
 }
 
-// Returns the section `PREFIX.FUNCTION` of a function; NULL: there is none.
-static const ElfSection *section_of(Verifier *v, Linked *l, const char *prefix, const char *function)
+// Returns the section `PREFIX.FUNCTION` of a kernel; 0: there is none.
+static uint32_t section_of(Verifier *v, const Linked *l, const char *prefix, const char *function)
 {
     char *name = arena_alloc(&v->arena, strlen(prefix) + strlen(function) + 2);
     sprintf(name, "%s.%s", prefix, function);
-    StrId id = name_id(v, l, name);
-    return l->section.at[id] ? &l->elf.sections.at[l->section.at[id]] : NULL;
+    return first_of(l, &l->sections, name);
 }
 
-// Returns the symbol of a name; NULL: there is none, or several.
-static const ElfSymbol *linked_symbol(Verifier *v, Linked *l, const char *name)
+/* -- Variables and relocations --------------------------------------------------------------------------- */
+
+// Returns the first live function or variable of a name; 0: there is none.
+static NodeId first_node(const Verifier *v, const char *name)
 {
-    StrId id = name_id(v, l, name);
-    uint32_t k = l->symbol.at[id];
-    return k && k != UINT32_MAX ? &l->elf.symbols.at[k] : NULL;
+    StrId id = str_find(&v->nodes, name, strlen(name));
+    return id != STR_NONE ? v->first.at[id] : 0;
+}
+
+// True if a variable of our file has the size and initial value of one in a section of another file.
+static bool has_value(const Verifier *v, const ElfSymbol *s, const ElfSymbol *t, const ElfSection *other)
+{
+    const uint8_t *a = v->ours.elf.sections.at[s->section].data, *b = other->data;
+    return s->size == t->size && !a == !b && (!a || memcmp(a + s->value, b + t->value, s->size) == 0);
+}
+
+// True if a variable of our file has the size and initial value of one of the inputs.
+static bool has_value_of_inputs(const Verifier *v, const ElfSymbol *s)
+{
+    for (NodeId n = first_node(v, s->text); n; n = v->next[n]) {
+        const Node *node = &v->link->nodes.at[n];
+        const Cubin *c = &v->link->inputs.at[node->input].cubin;
+        const ElfSymbol *t = cubin_symbol(c, node->symbol);
+        if (node->kind == NODE_VARIABLE && has_value(v, s, t, cubin_section(c, t->section)))
+            return true;
+    }
+    return false;
+}
+
+// True if variables of the two files have the same size and initial value, apart from relocations.
+static bool equal_values(const Verifier *v, const ElfSymbol *s, const ElfSymbol *t)
+{
+    if (v->reference.cut_off[t->section])
+        return s->size == t->size && has_value_of_inputs(v, s);
+    return has_value(v, s, t, &v->reference.elf.sections.at[t->section]);
+}
+
+// True if relocations name the same: a symbol of the same name, and a variable of the same value.
+static bool equal_targets(const Verifier *v, const ElfReloc *p, const ElfReloc *q)
+{
+    const ElfSymbol *s = &v->ours.elf.symbols.at[p->symbol], *t = &v->reference.elf.symbols.at[q->symbol];
+    if (p->type != q->type || p->addend != q->addend || strcmp(s->text, t->text) != 0)
+        return false;
+    bool values = symbol_type(s) == STT_OBJECT && is_in_file(&v->ours, s) && is_in_file(&v->reference, t);
+    return !values || !fits(&v->ours, s) || equal_values(v, s, t);
+}
+
+// Returns the number of relocations before an offset.
+static uint32_t relocs_before(const Relocs *r, uint64_t offset)
+{
+    uint32_t low = 0, high = r->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (r->at[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Compares the relocations of parts of two sections.
+static bool equal_relocs(const Verifier *v, uint32_t x, uint64_t from_x, uint32_t y, uint64_t from_y, uint64_t size)
+{
+    const Relocs *a = &v->ours.relocs[x], *b = &v->reference.relocs[y];
+    uint32_t k = relocs_before(a, from_x), n = relocs_before(b, from_y);
+    for (;; k++, n++) {
+        bool more_a = k < a->n && a->at[k].offset - from_x < size, more_b = n < b->n && b->at[n].offset - from_y < size;
+        if (!more_a || !more_b)
+            return more_a == more_b;
+        if (a->at[k].offset - from_x != b->at[n].offset - from_y || !equal_targets(v, &a->at[k], &b->at[n]))
+            return false;
+    }
+}
+
+static void compare_variable(Verifier *v, const ElfSymbol *s)
+{
+    if (symbol_type(s) != STT_OBJECT || !is_in_file(&v->ours, s))
+        return;
+    if (!fits(&v->ours, s)) {
+        differ(v, "variable '%s' lies outside of its section", s->text);
+        return;
+    }
+    const Linked *l = &v->reference;
+    uint32_t k = first_of(l, &l->symbols, s->text);
+    if (!k)
+        differ(v, "the linked originals have no variable '%s'", s->text);
+    for (bool equal = !k; !equal; k = l->symbols.next[k]) {
+        if (!k) {
+            differ(v, "variable '%s' has another size, initial value or relocation", s->text);
+            return;
+        }
+        const ElfSymbol *t = &l->elf.symbols.at[k];
+        equal = is_in_file(l, t) && equal_values(v, s, t) &&
+                equal_relocs(v, s->section, s->value, t->section, t->value, s->size);
+    }
 }
 
 /* -- Fields of constants --------------------------------------------------------------------------------- */
@@ -124,15 +267,17 @@ static bool field_of(const ElfReloc *reloc, Field *f)
     return false;
 }
 
-static uint64_t field_mask(const Field *f)
-{
-    return (((uint64_t)1 << (f->bits + (f->has_bank ? 5 : 0))) - 1) << f->first;
-}
+static uint64_t low_bits(unsigned n) { return ((uint64_t)1 << n) - 1; }
+
+static uint64_t field_mask(const Field *f) { return low_bits(f->bits + (f->has_bank ? 5 : 0)) << f->first; }
+
+// Returns a place as a field can hold it: without the bits above.
+static uint64_t wrap(const Field *f, uint64_t place) { return place & (f->unit * low_bits(f->bits) | (f->unit - 1u)); }
 
 // Returns the place that a field holds.
 static uint64_t field_value(const ElfSection *code, const Field *f)
 {
-    return (load64(code->data + f->at) >> f->first & (((uint64_t)1 << f->bits) - 1)) * f->unit;
+    return (load64(code->data + f->at) >> f->first & low_bits(f->bits)) * f->unit;
 }
 
 // Calls `use` for each relocation of a function's code that patches a field.
@@ -159,81 +304,125 @@ static void each_field(Verifier *v, NodeId n, UseField *use, void *user)
 /* -- Code ------------------------------------------------------------------------------------------------ */
 
 typedef struct Code {
-    const char *function;
     const ElfSection *ours, *reference;
-    uint8_t *mask;  // 1: bits that may differ
+    uint8_t *mask;       // 1: bits that may differ
+    char why[TEXT_MAX];  // the difference; empty: there is none
 } Code;
+
+// True if two fields hold the same part of a variable, or of one with that name and value.
+static bool hold_equal(const Verifier *v, const char *name, const Field *f, uint64_t x, uint64_t y)
+{
+    const Linked *l = &v->ours, *m = &v->reference;
+    for (uint32_t i = first_of(l, &l->symbols, name); i; i = l->symbols.next[i])
+        for (uint32_t k = first_of(m, &m->symbols, name); k; k = m->symbols.next[k]) {
+            const ElfSymbol *s = &l->elf.symbols.at[i], *t = &m->elf.symbols.at[k];
+            bool inside = is_in_file(l, s) && is_in_file(m, t) && fits(l, s);
+            if (inside && wrap(f, x - s->value) == wrap(f, y - t->value) && equal_values(v, s, t))
+                return true;
+        }
+    return false;
+}
 
 // Checks that a field holds the same part of a variable in both files, and then allows it to differ.
 static void check_field(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
 {
-    const Code *code = user;
+    Code *code = user;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
-    bool compiler = s->section && c->owner[s->section];
-    const ElfSymbol *a = linked_symbol(v, &v->ours, s->text), *b = linked_symbol(v, &v->reference, s->text);
-    uint64_t x = field_value(code->ours, f), y = field_value(code->reference, f);
-    bool same = a && b && x - a->value == y - b->value;
-    if (a && b && !same && !compiler)
-        differ(v, "the code of '%s' reads '%s' at another place", code->function, s->text);
-    if (compiler || same)
-        store64(code->mask + f->at, load64(code->mask + f->at) | field_mask(f));
-}
-
-static void compare_code(Verifier *v, const char *name, const ElfSection *ours, const ElfSection *reference)
-{
-    Code code = {name, ours, reference, NEW_ARRAY(&v->arena, uint8_t, ours->size)};
-    StrId id = str_find(&v->functions, name, strlen(name));
-    if (ours->size != reference->size) {
-        differ(v, "the code of '%s' has %llu bytes, not %llu", name, (unsigned long long)ours->size,
-               (unsigned long long)reference->size);
+    bool compiler = s->section && s->section < c->elf.sections.n && c->owner[s->section];
+    if (!compiler && !hold_equal(v, s->text, f, field_value(code->ours, f), field_value(code->reference, f))) {
+        snprintf(code->why, sizeof code->why, "reads '%.200s' at another place", s->text);
         return;
     }
-    if (id != STR_NONE && v->node.at[id])
-        each_field(v, v->node.at[id], check_field, &code);
-    for (uint64_t k = 0; k < ours->size; k++)
-        if ((ours->data[k] ^ reference->data[k]) & ~code.mask[k]) {
-            differ(v, "the code of '%s' differs at 0x%llx", name, (unsigned long long)k);
-            return;
-        }
+    store64(code->mask + f->at, load64(code->mask + f->at) | field_mask(f));
 }
 
-static bool equal_relocs(const Linked *a, uint32_t x, const Linked *b, uint32_t y)
+// Compares sections of code, where fields are those of a function (0: of none).
+static void compare_bytes(Verifier *v, Code *code, uint32_t x, uint32_t y, NodeId n)
 {
-    const ElfSection *s = &a->elf.sections.at[x], *t = &b->elf.sections.at[y];
-    if (!x || !y || reloc_count(s) != reloc_count(t))
-        return x == y || (!x && !reloc_count(t)) || (!y && !reloc_count(s));
-    for (uint32_t k = 0; k < reloc_count(s); k++) {
-        ElfReloc p = reloc_at(s, k), q = reloc_at(t, k);
-        if (p.offset != q.offset || p.type != q.type || p.addend != q.addend ||
-            strcmp(a->elf.symbols.at[p.symbol].text, b->elf.symbols.at[q.symbol].text) != 0)
-            return false;
+    const ElfSection *a = code->ours = &v->ours.elf.sections.at[x];
+    const ElfSection *b = code->reference = &v->reference.elf.sections.at[y];
+    code->why[0] = 0;
+    if (a->size != b->size) {
+        snprintf(code->why, sizeof code->why, "has %llu bytes, not %llu", (unsigned long long)a->size,
+                 (unsigned long long)b->size);
+        return;
     }
-    return true;
+    memset(code->mask, 0, a->size);
+    if (v->link->nodes.at[n].kind <= NODE_KERNEL && n)
+        each_field(v, n, check_field, code);
+    for (uint64_t k = 0; k < a->size && !code->why[0]; k++)
+        if ((a->data[k] ^ b->data[k]) & ~code->mask[k])
+            snprintf(code->why, sizeof code->why, "differs at 0x%llx", (unsigned long long)k);
+    if (!code->why[0] && !equal_relocs(v, x, 0, y, 0, a->size))
+        snprintf(code->why, sizeof code->why, "has other relocations");
+}
+
+// Compares the code of a function with that of each function of its name.
+static void compare_code(Verifier *v, uint32_t x)
+{
+    const char *section = v->ours.elf.sections.at[x].text, *name = section + strlen(".text.");
+    uint32_t y = first_of(&v->reference, &v->reference.sections, section);
+    Code code = {.mask = NEW_ARRAY(&v->arena, uint8_t, v->ours.elf.sections.at[x].size)};
+    if (!y)
+        differ(v, "the linked originals have no section '%s'", section);
+    for (; y; y = v->reference.sections.next[y]) {
+        NodeId n = first_node(v, name);
+        do {
+            compare_bytes(v, &code, x, y, n);
+            if (!code.why[0])
+                return;
+            n = v->next[n];
+        } while (n);
+    }
+    if (code.why[0])
+        differ(v, "the code of '%s' %s", name, code.why);
 }
 
 /* -- Constants of the compiler --------------------------------------------------------------------------- */
 
 typedef struct Banks {
-    const char *kernel;
-    const ElfSection *ours, *reference;
-    const ElfSection *code, *reference_code;  // of the function
-    const char *function;
+    uint32_t ours, reference;                 // sections of the constants of a kernel; 0 = none
+    const ElfSection *code, *reference_code;  // of a function
+    bool differ;
 } Banks;
+
+static bool in_section(const ElfSection *s, uint64_t offset, uint64_t size)
+{
+    return s->data && offset <= s->size && size <= s->size - offset;
+}
 
 static void compare_constant(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
 {
-    const Banks *b = user;
+    Banks *b = user;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     if (!s->section || s->section >= c->elf.sections.n || !c->owner[s->section] ||
         cubin_section(c, s->section)->type != SHT_NV_CONSTANT0 + CONSTANT_BANK)
         return;
-    uint64_t x = field_value(b->code, f) - (uint64_t)reloc->addend;
-    uint64_t y = field_value(b->reference_code, f) - (uint64_t)reloc->addend, n = s->size;
-    bool here = b->ours && x <= b->ours->size && n <= b->ours->size - x;
-    bool there = b->reference && y <= b->reference->size && n <= b->reference->size - y;
-    if (!here || !there || memcmp(b->ours->data + x, b->reference->data + y, n) != 0)
-        differ(v, "'%s', called by '%s', reads another constant at 0x%llx", b->function, b->kernel,
-               (unsigned long long)reloc->offset);
+    const ElfSection *ours = &v->ours.elf.sections.at[b->ours];
+    const ElfSection *reference = &v->reference.elf.sections.at[b->reference];
+    uint64_t x = wrap(f, field_value(b->code, f) - (uint64_t)reloc->addend), n = s->size;
+    uint64_t y = wrap(f, field_value(b->reference_code, f) - (uint64_t)reloc->addend);
+    b->differ |= !in_section(ours, x, n) || !in_section(reference, y, n) ||
+                 memcmp(ours->data + x, reference->data + y, n) != 0 ||
+                 !equal_relocs(v, b->ours, x, b->reference, y, n);
+}
+
+// Compares the constants that a function reads from a bank. Its code may be that of any function of its name.
+static bool reads_equal(Verifier *v, NodeId n, Banks *b)
+{
+    const Linked *l = &v->ours, *m = &v->reference;
+    uint32_t first = section_of(v, l, ".text", v->link->nodes.at[n].name);
+    for (uint32_t x = first; x; x = l->sections.next[x])
+        for (uint32_t y = first_of(m, &m->sections, l->elf.sections.at[x].text); y; y = m->sections.next[y]) {
+            b->code = &l->elf.sections.at[x];
+            b->reference_code = &m->elf.sections.at[y];
+            b->differ = b->code->size != b->reference_code->size;
+            if (!b->differ)
+                each_field(v, n, compare_constant, b);
+            if (!b->differ)
+                return true;
+        }
+    return !first;
 }
 
 // Compares the constants that the functions which a kernel reaches read from its bank.
@@ -241,109 +430,117 @@ static void compare_bank(Verifier *v, NodeId kernel)
 {
     const Node *nodes = v->link->nodes.at;
     VEC(NodeId) work = {0};
-    Banks b = {.kernel = nodes[kernel].name};
-    b.ours = section_of(v, &v->ours, ".nv.constant2", b.kernel);
-    b.reference = section_of(v, &v->reference, ".nv.constant2", b.kernel);
+    Banks b = {.ours = section_of(v, &v->ours, ".nv.constant2", nodes[kernel].name),
+               .reference = section_of(v, &v->reference, ".nv.constant2", nodes[kernel].name)};
     if (!b.ours && !b.reference)
         return;
     memset(v->visited, 0, v->link->nodes.n);
     v->visited[kernel] = true;
     VEC_PUSH(&v->arena, &work, kernel);
     for (uint32_t at = 0; at < work.n; at++) {
+        NodeId n = work.at[at];
         uint32_t count;
-        const Edge *edges = node_edges(v->link, work.at[at], &count);
+        const Edge *edges = node_edges(v->link, n, &count);
         for (uint32_t k = 0; k < count; k++)
             if (!v->visited[edges[k].to]) {
                 v->visited[edges[k].to] = true;
                 VEC_PUSH(&v->arena, &work, edges[k].to);
             }
-        b.function = nodes[work.at[at]].name;
-        b.code = section_of(v, &v->ours, ".text", b.function);
-        b.reference_code = section_of(v, &v->reference, ".text", b.function);
-        StrId id = str_find(&v->functions, b.function, strlen(b.function));
-        if (b.code && b.reference_code && b.code->size == b.reference_code->size && id != STR_NONE &&
-            v->node.at[id] == work.at[at])
-            each_field(v, work.at[at], compare_constant, &b);
+        if (nodes[n].kind <= NODE_KERNEL && !reads_equal(v, n, &b))
+            differ(v, "'%s', called by '%s', reads other constants", nodes[n].name, nodes[kernel].name);
     }
 }
 
-/* -- Sections and variables ------------------------------------------------------------------------------ */
+/* -- Kernels --------------------------------------------------------------------------------------------- */
 
-static bool begins_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
-
-static void compare_section(Verifier *v, uint32_t k)
+// Checks that each kernel has the registers and the stack of what it calls.
+static void check_needs(Verifier *v)
 {
-    const ElfSection *s = &v->ours.elf.sections.at[k];
-    bool code = begins_with(s->text, ".text.");
-    bool data = begins_with(s->text, ".nv.constant0.") || begins_with(s->text, ".nv.shared.");
-    if (!code && !data)
-        return;
-    StrId id = name_id(v, &v->reference, s->text);
-    uint32_t other = v->reference.section.at[id];
-    const ElfSection *t = &v->reference.elf.sections.at[other];
-    if (!other) {
-        differ(v, "the linked originals have no section '%s'", s->text);
-    } else if (code) {
-        compare_code(v, s->text + strlen(".text."), s, t);
-        if (!equal_relocs(&v->ours, v->ours.relocs[k], &v->reference, v->reference.relocs[other]) ||
-            !equal_relocs(&v->ours, v->ours.rela[k], &v->reference, v->reference.rela[other]))
-            differ(v, "the relocations of '%s' differ", s->text);
-    } else if (s->size != t->size || !s->data != !t->data || (s->data && memcmp(s->data, t->data, s->size) != 0)) {
-        differ(v, "section '%s' differs", s->text);
+    enum { REGCOUNT = 0x2f, MIN_STACK_SIZE = 0x12 };
+    const FunctionFacts *facts = function_facts(v->link, &v->arena, NULL);
+    for (uint32_t k = 1; k < v->ours.elf.sections.n; k++) {
+        const ElfSection *s = &v->ours.elf.sections.at[k];
+        uint64_t at = 0;
+        if (s->type != SHT_NV_INFO || strcmp(s->text, ".nv.info") != 0)
+            continue;
+        for (InfoRecord r; info_next(s, &at, &r);) {
+            if (info_symbols(&r) != INFO_FIRST_SYMBOL || r.payload_size < 8 ||
+                load32(r.payload) >= v->ours.elf.symbols.n)
+                continue;
+            const char *name = v->ours.elf.symbols.at[load32(r.payload)].text;
+            NodeId n = first_node(v, name);
+            if (!n || v->link->nodes.at[n].kind != NODE_KERNEL)
+                continue;
+            if (r.attribute == REGCOUNT && load32(r.payload + 4) < facts[n].all_registers)
+                differ(v, "kernel '%s' has %u registers, but calls require %u", name, load32(r.payload + 4),
+                       facts[n].all_registers);
+            if (r.attribute == MIN_STACK_SIZE && !facts[n].unbounded && load32(r.payload + 4) < facts[n].all_stack)
+                differ(v, "kernel '%s' has %u bytes of stack, but calls require %u", name, load32(r.payload + 4),
+                       facts[n].all_stack);
+        }
     }
 }
 
-// Returns the initial value of a variable; NULL: it is zero, or not in the file.
-static const uint8_t *initial_value(const Linked *l, const ElfSymbol *s)
+// Reports kernels that only the originals have: live ones are missing.
+static void compare_kernels(Verifier *v)
 {
-    if (s->section == SHN_UNDEF || s->section >= l->elf.sections.n)
-        return NULL;
-    const ElfSection *section = &l->elf.sections.at[s->section];
-    bool fits = s->value <= section->size && s->size <= section->size - s->value;
-    return section->data && fits ? section->data + s->value : NULL;
-}
-
-static void compare_variable(Verifier *v, const ElfSymbol *s)
-{
-    if (symbol_type(s) != STT_OBJECT || linked_symbol(v, &v->ours, s->text) != s)
-        return;
-    const ElfSymbol *t = linked_symbol(v, &v->reference, s->text);
-    if (!t) {
-        differ(v, "the linked originals have no variable '%s'", s->text);
-        return;
+    for (uint32_t k = 1; k < v->reference.elf.symbols.n; k++) {
+        const ElfSymbol *s = &v->reference.elf.symbols.at[k];
+        if (!symbol_is_kernel(s) || !s->section || first_of(&v->ours, &v->ours.symbols, s->text))
+            continue;
+        if (first_node(v, s->text))
+            differ(v, "kernel '%s' is missing", s->text);
+        else
+            diag_plain(v->link->diag, DIAG_WARNING, "--verify-link: only the linked originals have kernel '%s'",
+                       s->text);
     }
-    const uint8_t *a = initial_value(&v->ours, s), *b = initial_value(&v->reference, t);
-    if (s->size != t->size || !a != !b || (a && memcmp(a, b, s->size) != 0))
-        differ(v, "variable '%s' has another size or initial value", s->text);
 }
 
 /* -- The comparison -------------------------------------------------------------------------------------- */
 
-// Lists live functions by name.
-static void list_functions(Verifier *v)
+static void compare_section(Verifier *v, uint32_t k)
 {
-    str_init(&v->functions, &v->arena, NULL);
-    for (NodeId n = 1; n < v->link->nodes.n; n++) {
+    const ElfSection *s = &v->ours.elf.sections.at[k];
+    if (starts_with(s->text, ".text.")) {
+        compare_code(v, k);
+        return;
+    }
+    if (!starts_with(s->text, ".nv.constant0.") && !starts_with(s->text, ".nv.shared."))
+        return;
+    for (uint32_t y = first_of(&v->reference, &v->reference.sections, s->text); y; y = v->reference.sections.next[y]) {
+        const ElfSection *t = &v->reference.elf.sections.at[y];
+        if (s->size == t->size && !s->data == !t->data && (!s->data || memcmp(s->data, t->data, s->size) == 0))
+            return;
+    }
+    differ(v, "the linked originals have no equal section '%s'", s->text);
+}
+
+// Lists live functions and variables by name.
+static void list_nodes(Verifier *v)
+{
+    str_init(&v->nodes, &v->arena, NULL);
+    for (NodeId n = v->link->nodes.n; n-- > 1;) {
         const Node *node = &v->link->nodes.at[n];
         const Cubin *c = &v->link->inputs.at[node->input].cubin;
-        if (node->kind > NODE_KERNEL || !node->live || cubin_symbol(c, node->symbol)->section == SHN_UNDEF)
+        if (node->kind == NODE_SECTION || !node->live || cubin_symbol(c, node->symbol)->section == SHN_UNDEF)
             continue;
-        StrId id = str_intern_z(&v->functions, node->name);
-        bool first = v->node.n <= id;
-        while (v->node.n <= id)
-            VEC_PUSH(&v->arena, &v->node, 0);
-        v->node.at[id] = first ? n : 0;
+        StrId id = str_intern_z(&v->nodes, node->name);
+        while (v->first.n <= id)
+            VEC_PUSH(&v->arena, &v->first, 0);
+        v->next[n] = v->first.at[id];
+        v->first.at[id] = n;
     }
 }
 
-bool verify_links(const Link *link, const char *ours, const char *originals)
+bool verify_links(Link *link, const char *ours, const char *originals)
 {
     Verifier v = {.link = link};
     arena_init(&v.arena, link->heap);
     if (!read_linked(&v, &v.ours, ours) || !read_linked(&v, &v.reference, originals))
         return false;
-    list_functions(&v);
+    v.next = NEW_ARRAY(&v.arena, NodeId, link->nodes.n);
     v.visited = NEW_ARRAY(&v.arena, bool, link->nodes.n);
+    list_nodes(&v);
     for (uint32_t k = 1; k < v.ours.elf.sections.n; k++)
         compare_section(&v, k);
     for (uint32_t k = 1; k < v.ours.elf.symbols.n; k++)
@@ -351,6 +548,12 @@ bool verify_links(const Link *link, const char *ours, const char *originals)
     for (NodeId n = 1; n < link->nodes.n; n++)
         if (link->nodes.at[n].kind == NODE_KERNEL && link->nodes.at[n].live)
             compare_bank(&v, n);
+    compare_kernels(&v);
+    check_needs(&v);
+    for (uint32_t k = 1; k < v.reference.elf.sections.n; k++)
+        if (v.reference.cut_off[k])
+            diag_plain(link->diag, DIAG_WARNING, "--verify-link: nvlink cut off '%s' of the linked originals",
+                       v.reference.elf.sections.at[k].text);
     if (v.differences > DIFFERENCES_MAX)
         diag_plain(link->diag, DIAG_ERROR, "--verify-link: %u more differences", v.differences - DIFFERENCES_MAX);
     arena_free(&v.arena);
