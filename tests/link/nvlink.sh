@@ -138,10 +138,11 @@ have nvcc && have nvlink && have python3 || {
     finish
 }
 
-# nvlink's file for the rewritten inputs gets a byte of $CHANGE changed: code, a bank of constants of the compiler,
-# the initial value or place of a variable in constant memory, or the type of a relocation.
+# nvlink's file for the rewritten inputs, or for $WHERE, gets a byte of $CHANGE changed: code, a bank of constants of the
+# compiler, the initial value or place of a variable in constant memory, the type of a relocation, or the size of
+# .nv.constant3.
 cat >change.py <<'EOF'
-import os, sys
+import os, struct, sys
 from cubin import Cubin
 data = bytearray(open(sys.argv[1], "rb").read())
 c = Cubin(bytes(data))
@@ -149,6 +150,13 @@ of = {"code": ".text.near", "bank": ".nv.constant2.near", "value": ".nv.constant
 relocs = [s for s in c.sections if s.name in (".rel.text.near", ".rela.text.near")]
 section = c.section(of[os.environ["CHANGE"]]) if os.environ["CHANGE"] in of else relocs[0]
 table = next(k for k, s in enumerate(c.symbols) if s.name == "table")
+constants = c.section(".nv.constant3")
+if os.environ["CHANGE"] == "size":
+    table, = struct.unpack_from("<Q", data, 40)
+    struct.pack_into("<Q", data, table + 64 * c.sections.index(constants) + 32, constants.size - 32)
+    data[constants.row[4]:constants.row[4] + constants.size - 32] = bytes(constants.size - 32)
+    open(sys.argv[1], "wb").write(data)
+    sys.exit()
 within = {"code": 3, "bank": 0, "value": c.symbols[table].value, "place": 24 * table + 8, "relocation": 8}
 data[section.row[4] + within[os.environ["CHANGE"]]] ^= 4
 open(sys.argv[1], "wb").write(data)
@@ -157,7 +165,7 @@ cat >changing <<'EOF'
 #!/bin/sh
 nvlink "$@" || exit
 eval "out=\${$#}"
-case $out in */linked) PYTHONPATH=$TOOLS exec python3 -B change.py "$out" ;; esac
+case $out in */$WHERE) PYTHONPATH=$TOOLS exec python3 -B change.py "$out" ;; esac
 EOF
 chmod +x changing
 # frames FILE: prints the functions of the unwind data, each behind its common entry.
@@ -174,7 +182,8 @@ print(*names)
 EOF
 frames() { PYTHONPATH=$TOOLS python3 -B frames.py "$1"; }
 TOOLS=$root/tests/link
-export TOOLS CHANGE
+WHERE=linked
+export TOOLS CHANGE WHERE
 # changes_are_found: --verify-link finds each change of a link of $sm.
 changes_are_found() {
     for CHANGE in code bank value place relocation; do
@@ -192,6 +201,15 @@ changes_are_found() {
         says err "$text"
         absent never
     done
+    CHANGE=size
+    exits "constants are cut off, sm_$sm" 3 "$ORILINK" --verify-link --nvlink=./changing -o never --kernels-used=near \
+        places.$sm.cubin second.$sm.cubin
+    says err 'lies outside of its section'
+    WHERE=originals
+    exits "constants of the originals are cut off, sm_$sm" 0 "$ORILINK" --verify-link --nvlink=./changing -o linked \
+        --kernels-used=near places.$sm.cubin second.$sm.cubin
+    says err "warning: --verify-link: nvlink cut off '.nv.constant3' of the linked originals"
+    WHERE=linked
 }
 for sm in 75 80 90; do
     nvcc -rdc=true -cubin -arch=sm_$sm -o places.$sm.cubin "$root/samples/link/places.cu" &
