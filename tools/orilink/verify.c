@@ -157,7 +157,8 @@ static NodeId first_node(const Verifier *v, const char *name)
 static bool has_value(const Verifier *v, const ElfSymbol *s, const ElfSymbol *t, const ElfSection *other)
 {
     const uint8_t *a = v->ours.elf.sections.at[s->section].data, *b = other->data;
-    return s->size == t->size && !a == !b && (!a || memcmp(a + s->value, b + t->value, s->size) == 0);
+    bool inside = t->value <= other->size && t->size <= other->size - t->value;
+    return s->size == t->size && inside && !a == !b && (!a || memcmp(a + s->value, b + t->value, s->size) == 0);
 }
 
 // True if a variable of our file has the size and initial value of one of the inputs.
@@ -280,10 +281,10 @@ static uint64_t field_value(const ElfSection *code, const Field *f)
     return (load64(code->data + f->at) >> f->first & low_bits(f->bits)) * f->unit;
 }
 
-// Calls `use` for each relocation of a function's code that patches a field.
+// Calls `use` for each relocation of a function's code that patches a field of linked code of this size.
 typedef void UseField(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user);
 
-static void each_field(Verifier *v, NodeId n, UseField *use, void *user)
+static void each_field(Verifier *v, NodeId n, uint64_t size, UseField *use, void *user)
 {
     const Node *node = &v->link->nodes.at[n];
     const Cubin *c = &v->link->inputs.at[node->input].cubin;
@@ -295,7 +296,7 @@ static void each_field(Verifier *v, NodeId n, UseField *use, void *user)
             continue;
         for (uint32_t r = 0; r < reloc_count(s); r++) {
             ElfReloc reloc = reloc_at(s, r);
-            if (field_of(&reloc, &f) && f.at + 8 <= cubin_section(c, code)->size)
+            if (field_of(&reloc, &f) && f.at <= size && size - f.at >= 8)
                 use(v, c, &reloc, &f, user);
         }
     }
@@ -349,7 +350,7 @@ static void compare_bytes(Verifier *v, Code *code, uint32_t x, uint32_t y, NodeI
     }
     memset(code->mask, 0, a->size);
     if (v->link->nodes.at[n].kind <= NODE_KERNEL && n)
-        each_field(v, n, check_field, code);
+        each_field(v, n, a->size, check_field, code);
     for (uint64_t k = 0; k < a->size && !code->why[0]; k++)
         if ((a->data[k] ^ b->data[k]) & ~code->mask[k])
             snprintf(code->why, sizeof code->why, "differs at 0x%llx", (unsigned long long)k);
@@ -418,7 +419,7 @@ static bool reads_equal(Verifier *v, NodeId n, Banks *b)
             b->reference_code = &m->elf.sections.at[y];
             b->differ = b->code->size != b->reference_code->size;
             if (!b->differ)
-                each_field(v, n, compare_constant, b);
+                each_field(v, n, b->code->size, compare_constant, b);
             if (!b->differ)
                 return true;
         }
