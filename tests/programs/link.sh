@@ -345,13 +345,50 @@ documented 'an object without host information' sets.o without.o 'incomplete so 
 dead function 2(helper)
 removed un-used section .text.helper (2)' without
 documented 'a cubin of another ABI' unknown_abi.cubin second.o 'incomplete so ignore host info' second
-documented 'ignored host information' '--ignore-host-info sets.o' without.o 'dead function 2(helper)
-removed un-used section .text.helper (2)' without
+exits 'ignored host information' 0 "$ORILINK" -v --dce=documented -o ignored --ignore-host-info sets.o without.o
+silent err
+same without.o ignored/without.o
 ar rc libcudadevrt.a without.o
 documented 'the library of kernel launches' 'libcudadevrt.a' second.o 'add referenced external kernel: second
 add referenced external global: outer_global
 use host info' second
 rm libcudadevrt.a
+
+# -- Activation --------------------------------------------------------------------------------------------------------
+
+# activation DOCUMENTED FULL OPTIONS...: the functions that stay of an object whose host information names `first`.
+object activation 'kernel first
+kernel second
+function called
+function dead
+call second called
+host KE first'
+activation() {
+    documented=$1 full=$2
+    shift 2
+    for mode in documented full; do
+        exits "activation: $mode, $*" 0 "$ORILINK" --dce=$mode -o active "$@" activation.o
+        [ $mode = full ] && documented=$full
+        is "$(functions active/activation.o)" "$documented"
+    done
+}
+all='first second called dead'
+activation 'first called' first
+activation 'first called' first --use-host-info
+activation 'second called' 'second called' --kernels-used=second
+activation 'second called' 'second called' --kernels-used=second --use-host-info
+says 'lists replace host information' err \
+    'orilink: warning: ignore -use-host-info because -kernels-used or -variables-used is specified'
+activation 'second called' 'second called' --kernels-used=second --variables-used=x
+activation called first --variables-used=x
+activation "$all" 'first second called' --ignore-host-info
+activation 'second called' 'second called' --ignore-host-info --kernels-used=second
+activation "$all" "$all" -r
+activation "$all" "$all" -r --kernels-used=second
+activation "$all" "$all" --lto
+activation "$all" "$all" --lto --kernels-used=second
+activation 'first called' first --lto --force-partial-lto
+activation 'second called' 'second called' --lto --force-partial-lto --kernels-used=second
 
 # -- Odd symbol tables -----------------------------------------------------------------------------------------------
 

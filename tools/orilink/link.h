@@ -137,10 +137,11 @@ typedef struct Seeds {
     bool ignore_host_info, relocatable, lto, force_partial_lto;
     Names kernels, variables;
     const char *root;  // the only function that is a root; NULL: kernels are
+    bool documented;   // --dce=documented
 } Seeds;
 // Adds the names of a section of host information to a set.
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n);
-// True if nothing is removed: in a relocatable link, and with --lto.
+// True if nothing is removed: in a relocatable link, with --lto, and as documented with --ignore-host-info.
 bool seeds_keep_all(const Seeds *seeds);
 // Sets the roots of all nodes. False after an error message.
 bool seed_roots(Link *link, const Seeds *seeds);

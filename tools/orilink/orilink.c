@@ -420,6 +420,7 @@ static Status run(Driver *d, int argc, char **argv)
     if (status != ST_OK)
         return status;
     drop_system_libraries(d);
+    d->seeds.documented = d->dce == DCE_DOCUMENTED;
     d->link.keeps_all = seeds_keep_all(&d->seeds);
     graph_build(&d->link);
     if (!knows_root(d) || !seed_roots(&d->link, &d->seeds))

@@ -130,6 +130,8 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
         print_list(link, &roots->kernels, "external kernel");
         print_list(link, &roots->kernels, "internal kernel");
         roots->why_kernel = "--kernels-used names it";
+    } else if (seeds->documented && seeds->by_list) {
+        roots->all_kernels = false;  // documented: a list of variables replaces host information, also of kernels
     } else if (complete) {
         add_host(link, &roots->kernels, HOST_KE, HOST_KI);
         roots->why_kernel = "the host launches it";
@@ -151,7 +153,11 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     return true;
 }
 
-bool seeds_keep_all(const Seeds *seeds) { return seeds->relocatable || (seeds->lto && !seeds->force_partial_lto); }
+bool seeds_keep_all(const Seeds *seeds)
+{
+    return seeds->relocatable || (seeds->lto && !seeds->force_partial_lto) ||
+           (seeds->documented && seeds->ignore_host_info && !seeds->by_list);
+}
 
 bool seed_roots(Link *link, const Seeds *seeds)
 {
