@@ -48,9 +48,10 @@ extract() { $python "$root/tests/link/cubin.py" --extract "$@"; }
 # -- Links -----------------------------------------------------------------------------------------------------------
 
 # links NAME KERNELS VARIABLES ONLY FILES...: rewrites files for the target $sm and links them in the folder `small`.
-# nvlink's link of the originals with the same kernels is the same, but for the functions ONLY that it has, too. Another
-# rewriting changes nothing. KERNELS may be `host`: those of host information, or `all`. VARIABLES `-`: no list. ONLY
-# `any`: any functions. FILES without a suffix are cubins.
+# nvlink's link of the originals with the same kernels is the same, but for the functions ONLY that it has, too; for
+# these, --why-live tells that nothing that is live refers to them. Another rewriting changes nothing. KERNELS may be
+# `host`: those of host information, or `all`. VARIABLES `-`: no list. ONLY `any`: any functions. FILES without a suffix
+# are cubins.
 links() {
     name="$1, sm_$sm" variables=${3#-} only=$4
     case $2 in
@@ -84,9 +85,20 @@ links() {
         bad "$(head -n 3 out | cut -c1-300)"
     elif [ "$only" != any ] && [ "$(sed -n 's/^only: //p' out)" != "$only" ]; then
         bad "nvlink keeps '$(sed -n 's/^only: //p' out)', expected '$only'"
+    elif [ "$only" != any ] && ! are_dead $only -arch sm_$sm "$roots" ${variables:+"--variables-used=$variables"} "$@"; then
+        bad "--why-live does not tell that '$only' are dead"
     else
         ok
     fi
+}
+# are_dead FUNCTIONS... -arch OPTIONS...: nothing that is live refers to functions.
+are_dead() {
+    count=0 list=
+    while [ "$1" != -arch ]; do
+        list="$list --why-live=$1" count=$((count + 1))
+        shift
+    done
+    [ $count = 0 ] || [ "$("$ORILINK" $list "$@" 2>err | grep -c 'is dead: nothing that is live refers to it')" = $count ]
 }
 # builds FILES...: nvcc makes a program of the objects that links() has rewritten.
 builds() {
