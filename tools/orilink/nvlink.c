@@ -60,23 +60,12 @@ static void put_list(Link *link, Texts *argv, const char *option, const Names *l
     }
 }
 
-// True if nvlink has nothing to remove from the rewritten files.
-static bool all_is_live(const Nvlink *run, const Link *link)
-{
-    if (!run->full || link->opaque || link->keeps_all)
-        return false;
-    for (uint32_t k = 0; k < link->inputs.n; k++)
-        if (link->inputs.at[k].cubin.fixed || link->inputs.at[k].is_system)
-            return false;
-    return true;
-}
-
-// Appends the options about what nvlink removes. Variables alone would make all kernels dead. nvlink 13.0 may cut off
-// .nv.constant3 when it removes kernels, so it keeps all of those in rewritten files.
-static void put_roots(const Nvlink *run, Link *link, Texts *argv, bool rewritten)
+// Appends the options about what nvlink removes. nvlink 13.0 may cut off .nv.constant3 if it selects kernels, so it
+// keeps all that are left. As documented, variables alone would make all kernels dead.
+static void put_roots(const Nvlink *run, Link *link, Texts *argv)
 {
     const Seeds *seeds = run->seeds;
-    if (seeds->ignore_host_info || (rewritten && all_is_live(run, link))) {
+    if (seeds->ignore_host_info || (run->full && !link->keeps_all)) {
         VEC_PUSH(&link->arena, argv, "--ignore-host-info");
         return;
     }
@@ -85,14 +74,14 @@ static void put_roots(const Nvlink *run, Link *link, Texts *argv, bool rewritten
         put_list(link, argv, "--variables-used", &seeds->variables);
 }
 
-static Texts command_line(const Nvlink *run, Link *link, const Texts *paths, const char *output, bool rewritten)
+static Texts command_line(const Nvlink *run, Link *link, const Texts *paths, const char *output)
 {
     Texts argv = {0};
     char *arch = arena_alloc(&link->arena, strlen(run->target) + sizeof "-arch=");
     sprintf(arch, "-arch=%s", run->target);
     VEC_PUSH(&link->arena, &argv, run->program);
     VEC_PUSH(&link->arena, &argv, arch);
-    put_roots(run, link, &argv, rewritten);
+    put_roots(run, link, &argv);
     const struct {
         bool given;
         const char *option;
@@ -164,11 +153,11 @@ static Status link_all(const Nvlink *run, Link *link, const File *files, const T
         VEC_PUSH(&link->arena, &originals, files[k].path);
     if (!write_inputs(run, link, files, texts, n, &rewritten))
         return ST_IO;
-    Texts argv = command_line(run, link, &rewritten, linked, true);
+    Texts argv = command_line(run, link, &rewritten, linked);
     if (!link_files(run, link, &argv, NULL, "the rewritten files"))
         return ST_BAD_INPUT;
     if (run->verify) {
-        argv = command_line(run, link, &originals, reference, false);
+        argv = command_line(run, link, &originals, reference);
         if (!link_files(run, link, &argv, log, "the originals"))
             return ST_BAD_INPUT;
         if (!verify_links(link, linked, reference))

@@ -4,12 +4,13 @@
 // Code is equal but for fields that hold places of constants: nvlink patches them by relocations, which the linked file
 // no longer has, so those of the inputs are used. A variable in constant memory may have another place, and a field
 // then differs by the same amount. Constants of the compiler are in a bank of each kernel, where each function that the
-// kernel reaches has its own; their bytes must be equal in both files. Other relocations stay, and must be equal.
+// kernel reaches has its own; their bytes must be equal in both files. Other relocations stay, and must be equal, but
+// for functions that no kernel reaches: nvlink removes what they call.
 //
 // Several files may have static functions and variables of one name. Each of them in our file must be equal to one of
 // that name in the other file. The registers and the stack of a kernel are at least those of what it calls.
 //
-// If nvlink 13.0 removes kernels, it may write a .nv.constant3 that is too small and has wrong bytes, though its
+// If nvlink 13.0 selects kernels, it may write a .nv.constant3 that is too small and has wrong bytes, though its
 // symbols are right. Then the values of the inputs are compared.
 #include <stdlib.h>
 
@@ -41,6 +42,7 @@ typedef struct Verifier {
     StrTable nodes;
     VEC(NodeId) first;  // by StrId of `nodes`: a live function or variable
     NodeId *next;       // by NodeId: the next one of that name
+    bool *reached;      // by NodeId: from a kernel
     bool *visited;      // by NodeId
     uint32_t differences;
 } Verifier;
@@ -354,7 +356,8 @@ static void compare_bytes(Verifier *v, Code *code, uint32_t x, uint32_t y, NodeI
     for (uint64_t k = 0; k < a->size && !code->why[0]; k++)
         if ((a->data[k] ^ b->data[k]) & ~code->mask[k])
             snprintf(code->why, sizeof code->why, "differs at 0x%llx", (unsigned long long)k);
-    if (!code->why[0] && !equal_relocs(v, x, 0, y, 0, a->size))
+    bool reached = !n || v->reached[n];
+    if (!code->why[0] && reached && !equal_relocs(v, x, 0, y, 0, a->size))
         snprintf(code->why, sizeof code->why, "has other relocations");
 }
 
@@ -426,30 +429,38 @@ static bool reads_equal(Verifier *v, NodeId n, Banks *b)
     return !first;
 }
 
+typedef VEC(NodeId) Reached;
+
+// Adds what the functions of a list reach to it.
+static void reach_all(Verifier *v, bool *visited, Reached *list)
+{
+    for (uint32_t at = 0; at < list->n; at++) {
+        uint32_t count;
+        const Edge *edges = node_edges(v->link, list->at[at], &count);
+        for (uint32_t k = 0; k < count; k++) {
+            if (!visited[edges[k].to])
+                VEC_PUSH(&v->arena, list, edges[k].to);
+            visited[edges[k].to] = true;
+        }
+    }
+}
+
 // Compares the constants that the functions which a kernel reaches read from its bank.
 static void compare_bank(Verifier *v, NodeId kernel)
 {
     const Node *nodes = v->link->nodes.at;
-    VEC(NodeId) work = {0};
+    Reached list = {0};
     Banks b = {.ours = section_of(v, &v->ours, ".nv.constant2", nodes[kernel].name),
                .reference = section_of(v, &v->reference, ".nv.constant2", nodes[kernel].name)};
     if (!b.ours && !b.reference)
         return;
     memset(v->visited, 0, v->link->nodes.n);
     v->visited[kernel] = true;
-    VEC_PUSH(&v->arena, &work, kernel);
-    for (uint32_t at = 0; at < work.n; at++) {
-        NodeId n = work.at[at];
-        uint32_t count;
-        const Edge *edges = node_edges(v->link, n, &count);
-        for (uint32_t k = 0; k < count; k++)
-            if (!v->visited[edges[k].to]) {
-                v->visited[edges[k].to] = true;
-                VEC_PUSH(&v->arena, &work, edges[k].to);
-            }
-        if (nodes[n].kind <= NODE_KERNEL && !reads_equal(v, n, &b))
-            differ(v, "'%s', called by '%s', reads other constants", nodes[n].name, nodes[kernel].name);
-    }
+    VEC_PUSH(&v->arena, &list, kernel);
+    reach_all(v, v->visited, &list);
+    for (uint32_t k = 0; k < list.n; k++)
+        if (nodes[list.at[k]].kind <= NODE_KERNEL && !reads_equal(v, list.at[k], &b))
+            differ(v, "'%s', called by '%s', reads other constants", nodes[list.at[k]].name, nodes[kernel].name);
 }
 
 /* -- Kernels --------------------------------------------------------------------------------------------- */
@@ -482,18 +493,14 @@ static void check_needs(Verifier *v)
     }
 }
 
-// Reports kernels that only the originals have: live ones are missing.
+// Finds live kernels that only the originals have.
 static void compare_kernels(Verifier *v)
 {
     for (uint32_t k = 1; k < v->reference.elf.symbols.n; k++) {
         const ElfSymbol *s = &v->reference.elf.symbols.at[k];
-        if (!symbol_is_kernel(s) || !s->section || first_of(&v->ours, &v->ours.symbols, s->text))
-            continue;
-        if (first_node(v, s->text))
+        if (symbol_is_kernel(s) && s->section && first_node(v, s->text) &&
+            !first_of(&v->ours, &v->ours.symbols, s->text))
             differ(v, "kernel '%s' is missing", s->text);
-        else
-            diag_plain(v->link->diag, DIAG_WARNING, "--verify-link: only the linked originals have kernel '%s'",
-                       s->text);
     }
 }
 
@@ -516,9 +523,10 @@ static void compare_section(Verifier *v, uint32_t k)
     differ(v, "the linked originals have no equal section '%s'", s->text);
 }
 
-// Lists live functions and variables by name.
+// Lists live functions and variables by name, and finds those that kernels reach.
 static void list_nodes(Verifier *v)
 {
+    Reached list = {0};
     str_init(&v->nodes, &v->arena, NULL);
     for (NodeId n = v->link->nodes.n; n-- > 1;) {
         const Node *node = &v->link->nodes.at[n];
@@ -530,7 +538,11 @@ static void list_nodes(Verifier *v)
             VEC_PUSH(&v->arena, &v->first, 0);
         v->next[n] = v->first.at[id];
         v->first.at[id] = n;
+        v->reached[n] = node->kind == NODE_KERNEL;
+        if (v->reached[n])
+            VEC_PUSH(&v->arena, &list, n);
     }
+    reach_all(v, v->reached, &list);
 }
 
 bool verify_links(Link *link, const char *ours, const char *originals)
@@ -540,6 +552,7 @@ bool verify_links(Link *link, const char *ours, const char *originals)
     if (!read_linked(&v, &v.ours, ours) || !read_linked(&v, &v.reference, originals))
         return false;
     v.next = NEW_ARRAY(&v.arena, NodeId, link->nodes.n);
+    v.reached = NEW_ARRAY(&v.arena, bool, link->nodes.n);
     v.visited = NEW_ARRAY(&v.arena, bool, link->nodes.n);
     list_nodes(&v);
     for (uint32_t k = 1; k < v.ours.elf.sections.n; k++)
