@@ -26,8 +26,9 @@ bool symbol_is_pinned(const ElfSymbol *s)
 bool symbol_is_variable(const Cubin *c, const ElfSymbol *s)
 {
     bool data = symbol_type(s) == STT_CUDA_OBJECT || symbol_type(s) == STT_OBJECT;
-    bool owned = s->section && s->section < c->elf.sections.n && c->owner[s->section];
-    return data && !(s->other & (OTHER_COMPILER | OTHER_SHARED)) && !owned;
+    bool here = s->section && s->section < c->elf.sections.n;
+    bool other = here && (c->owner[s->section] || section_is_debug(cubin_section(c, s->section)));
+    return data && !(s->other & (OTHER_COMPILER | OTHER_SHARED)) && !other;
 }
 
 /* -- Sections -------------------------------------------------------------------------------------------- */

@@ -140,6 +140,7 @@ static void divide(Removal *r, uint32_t first, uint32_t end)
         r->section_gone[section] = r->parts.n == parts;
     } else {
         r->parts.n = parts;
+        r->new_size[section] = 0;
     }
 }
 
