@@ -218,12 +218,21 @@ static void canonical_item(Reader *r, const char *directive, const char *to, con
     module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, text.at, text.n));
 }
 
+// True for digits, a dot, and digits.
+static bool is_version(const char *p, const char *end)
+{
+    const char *dot = memchr(p, '.', (size_t)(end - p));
+    bool digits = dot && dot > p && dot + 1 < end;
+    for (; digits && p < end; p++)
+        digits = p == dot || (*p >= '0' && *p <= '9');
+    return digits;
+}
+
 static void read_version(Reader *r)
 {
     r->saw_version = true;
     rd_next(r);
-    const char *dot = r->tok == T_DEC ? memchr(r->lx.start, '.', (size_t)(r->lx.end - r->lx.start)) : NULL;
-    if (!dot || dot + 1 == r->lx.end)
+    if (r->tok != T_DEC || !is_version(r->lx.start, r->lx.end))
         rd_fail(r, rd_offset(r), "expected a version such as 9.0");
     r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
     module_set_isa(r->m);
