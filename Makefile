@@ -137,7 +137,8 @@ $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 # Parts of orilink alone, and damage to its inputs: tests/programs/link.sh and tests/link.
 $B/link-units: tests/link/units.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
 $B/damage: tests/link/damage.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
-$B/link-units $B/damage:
+$B/link-layout: tests/link/layout.c $(LINK_PARTS) $B/ori.a
+$B/link-units $B/link-layout $B/damage:
 	$(BUILD) $(filter-out %.h,$^) -o $@
 
 $B/net: tests/net/net.c $B/programs.a $B/ori.a
@@ -209,7 +210,7 @@ lexers:
 	$(RE2C) -o knobs/lex.c knobs/lex.re
 
 # The tests in three layers (tests/README.md), each with all that it runs.
-CHECKED = all $(if $P,,$B/unit $B/rules $B/net $B/damage $B/link-units)
+CHECKED = all $(if $P,,$B/unit $B/rules $B/net $B/damage $B/link-units $B/link-layout)
 CHECK = @$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $(CHECKED) && \
   B=$B P=$P CC="$(CC)" MAKE="$(MAKE)" RE2C="$(RE2C)" SANITIZE="$(SANITIZE)" tests/check.sh
 check-quick:

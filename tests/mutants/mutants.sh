@@ -13,7 +13,7 @@
 #
 # A patch of tools/orilink runs only one layer:
 #
-#   link       tests/link/{golden,nvlink,scenarios}.sh and tests/programs/link.sh
+#   link       tests/link/{golden,nvlink,banks,scenarios}.sh and tests/programs/link.sh
 #
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
@@ -138,7 +138,7 @@ unit() { # TREE
 link() { # TREE
     failed=
     : >"$work/out"
-    for script in link/golden programs/link link/nvlink link/scenarios; do
+    for script in link/golden programs/link link/nvlink link/banks link/scenarios; do
         LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 && continue
         failed=1
         [ ! "$all" ] && link_failures | grep -qF -e "$test" && break
@@ -183,7 +183,7 @@ mkdir -p "$work/base/tests/golden"
 cp -Rp tests/unit tests/exec tests/link "$work/base/tests/"
 cp -Rp tests/golden/phases tests/golden/text tests/golden/read "$work/base/tests/golden/"
 [ -d samples ] && ln -s "$root/samples" "$work/base/samples"
-if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/orilink mutant/damage mutant/link-units mutant/mutant-unit; then
+if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/orilink mutant/damage mutant/link-units mutant/link-layout mutant/mutant-unit; then
     cat "$work/log" && echo "mutants.sh: the tree does not build" >&2
     exit 1
 fi
@@ -203,7 +203,7 @@ for patch; do
     layers=$(layers_of "$patch")
     test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
     programs='mutant/oricheck mutant/oriopt'
-    [ "$layers" != link ] || programs='mutant/orilink mutant/damage mutant/link-units'
+    [ "$layers" != link ] || programs='mutant/orilink mutant/damage mutant/link-units mutant/link-layout'
     rm -rf "$work/tree"
     cp -Rp "$work/base" "$work/tree"
     if ! (cd "$work/tree" && patch -s -p1 <"$patch") >"$work/log" 2>&1; then

@@ -24,6 +24,8 @@ says() {
 
 # -- Parts alone -----------------------------------------------------------------------------------------------------
 
+name='layout'
+"${ORIOPT%/*}/link-layout" >log 2>&1 && ok || bad "$(head -n 3 log)"
 name='units'
 "$units" >log 2>&1 && ok || bad "$(head -n 3 log)"
 

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// link-layout [RUNS [SEED]]: tests the documented layout of constants in orilink: the hash table, the validation of
+// overlaps and the deduplication, alone and RUNS times (default 20000) against slow models. Ends in `N passed, N
+// failed`.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/orilink/dedup.h"
+
+static int passed, failed;
+
+static void check(bool ok, const char *what, const char *got)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok && failed < 20)
+        printf("FAIL layout: %s: %s\n", what, got);
+}
+
+typedef struct Random {
+    uint64_t state;
+} Random;
+
+static uint32_t below(Random *r, uint32_t n)  // splitmix64
+{
+    uint64_t x = r->state += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return (uint32_t)(x >> 32) % n;
+}
+
+/* -- Maps of values -------------------------------------------------------------------------------------- */
+
+static uint32_t chain_length(const ValueMap *map, uint32_t bucket)
+{
+    uint32_t n = 0;
+    while (map->buckets[bucket] && map->buckets[bucket][1 + n] != UINT32_MAX)
+        n++;
+    return n;
+}
+
+static uint32_t double_hash(uint64_t key) { return value_hash_identity(key * 2); }
+
+static void check_value_maps(Arena *arena)
+{
+    ValueMap map;
+    value_map_init(&map, arena, value_hash_identity, value_equal_4, 256);
+    check(map.mode == VALUE_MAP_IDENTITY && map.bucket_mask == 255 && map.load_limit == 1024, "map",
+          "numbers of hint 256");
+    value_map_init(&map, arena, value_hash_shift_xor, value_equal_8, 257);
+    check(map.mode == VALUE_MAP_SHIFT_XOR && map.bucket_mask == 511 && map.load_limit == 2048, "map",
+          "numbers of hint 257");
+    value_map_init(&map, arena, value_hash_shift_xor, value_equal_4, 256);
+    check(map.mode == VALUE_MAP_FUNCTIONS, "map", "an unknown pair of functions has a mode");
+    check(value_hash_shift_xor(0x3ff0000000000000) == 0 && value_hash_shift_xor(0xfff) == (1 ^ 0xf ^ 0x7f), "map",
+          "hash");
+    check(value_hash_fold(0x100000003) == 2, "map", "fold");
+
+    // The doubles 1.0 to 1000.0 have one bucket.
+    value_map_init(&map, arena, value_hash_shift_xor, value_equal_8, 256);
+    for (uint64_t k = 1; k <= 1000; k++) {
+        double x = (double)k;
+        uint64_t key;
+        memcpy(&key, &x, sizeof key);
+        check(value_map_insert(&map, key, k) == 0, "map", "a new key has a value");
+    }
+    check(chain_length(&map, 0) == 1000 && map.entry_count == 1000, "map", "doubles have several buckets");
+    check(map.buckets[0][0] == 1534, "map", "capacities of chains: 1, 4, 10, 22, ...");
+
+    // A table doubles its buckets behind its limit, and keeps the entries.
+    value_map_init(&map, arena, value_hash_identity, value_equal_4, 256);
+    for (uint32_t k = 1; k <= 1024; k++)
+        value_map_insert(&map, k, k + 5);
+    check(map.bucket_mask == 255, "map", "it grows at its limit");
+    check(map.xor_checksum == 1024, "map", "checksum");
+    value_map_insert(&map, 1025, 1030);
+    check(map.bucket_mask == 511 && map.load_limit == 2048, "map", "it does not grow behind its limit");
+    bool ok = true;
+    for (uint32_t k = 1; k <= 1025; k++)
+        ok &= value_map_find(&map, k) == k + 5;
+    check(ok && !value_map_find(&map, 0) && !value_map_find(&map, 1026), "map", "keys after growth");
+    check(value_map_insert(&map, 7, 99) == 12 && value_map_find(&map, 7) == 99, "map", "a known key has another value");
+    check(map.entry_count == 1025, "map", "a known key is a new entry");
+
+    // Equal hashes of different keys, by functions.
+    value_map_init(&map, arena, double_hash, value_equal_8, 4);
+    for (uint64_t k = 1; k <= 100; k++)
+        value_map_insert(&map, k << 31, k);
+    for (uint64_t k = 1; k <= 100; k++)
+        ok &= value_map_find(&map, k << 31) == k;
+    check(ok, "map", "keys with equal hashes");
+}
+
+/* -- Overlaps -------------------------------------------------------------------------------------------- */
+
+// Inserts bytes of a text at an offset.
+static Overlap insert(DataSection *s, Arena *arena, const char *text, uint64_t offset, uint32_t symbol)
+{
+    return data_insert(s, arena, (DataRecord){(const uint8_t *)text, offset, 1, strlen(text), symbol}, NULL);
+}
+
+static void check_overlaps(Arena *arena)
+{
+    DataSection s = {.index = 7};
+    char log[400] = "", buf[400];
+    TextBuffer text = {.arena = arena};
+    Out out = {.write = out_to_text, .user = &text, .buf = buf, .cap = sizeof buf};
+    check(insert(&s, arena, "abcdef", 10, 1) == OVERLAP_NONE && s.size == 16, "overlap", "a first record");
+    check(insert(&s, arena, "cd", 12, 2) == OVERLAP_MERGED && s.records.n == 1, "overlap", "case 1: inside");
+    check(insert(&s, arena, "cx", 12, 3) == OVERLAP_DIFFERS, "overlap", "case 1: other bytes");
+    check(insert(&s, arena, "efg", 14, 3) == OVERLAP_SPANS && s.size == 16, "overlap", "case 1: past the end");
+    check(insert(&s, arena, "abc", 10, 4) == OVERLAP_MERGED, "overlap", "case 2a: a prefix");
+    check(insert(&s, arena, "abx", 10, 4) == OVERLAP_DIFFERS, "overlap", "case 2a: another prefix");
+    check(insert(&s, arena, "xyz", 20, 5) == OVERLAP_NONE && s.size == 23, "overlap", "a second record");
+    check(insert(&s, arena, "abcdef....xyz", 10, 6) == OVERLAP_MERGED && s.records.n == 1, "overlap", "case 2b: both");
+    check(s.merged.n == 4 && s.merged.at[3].symbol == 5 && s.merged.at[3].into == 6, "overlap", "merged symbols");
+    check(insert(&s, arena, "ab", 9, 7) == OVERLAP_SPANS, "overlap", "from the front into a record");
+    check(insert(&s, arena, "zzabcdef....xyz", 8, 8) == OVERLAP_MERGED && s.records.n == 1, "overlap",
+          "case 3: a suffix");
+    check(insert(&s, arena, "1", RECORD_APPEND, 9) == OVERLAP_NONE && s.records.at[1].offset == 23, "overlap",
+          "append");
+    check(insert(&s, arena, "", 12, 10) == OVERLAP_NONE || s.records.n == 2, "overlap", "an empty record");
+    s = (DataSection){.index = 7};
+    insert(&s, arena, "ab", 0, 1);
+    insert(&s, arena, "cd", 4, 2);
+    check(insert(&s, arena, "abxxcdxxef", 0, 3) == OVERLAP_MERGED, "overlap", "two records and more behind");
+    data_insert(&s, arena, (DataRecord){(const uint8_t *)"xxefgh", 6, 1, 6, 4}, &out);
+    data_insert(&s, arena, (DataRecord){(const uint8_t *)"ab", 0, 1, 2, 5}, &out);
+    out_flush(&out);
+    snprintf(log, sizeof log, "%.*s", (int)text.n, text.at);
+    check(strcmp(log, "offset 6 (sym 4) overlaps in section 7\noffset 0 (sym 5) overlaps in section 7\n") == 0,
+          "overlap", log);
+    DataRecord fill = {(const uint8_t *)"a", 0, 1, 1, 0};
+    data_fill(&fill, arena);
+    check(fill.size == 128 && memcmp(fill.bytes, "a\1\x2d\0\4\xf8\0\0\0\1\x2d", 11) == 0, "overlap",
+          "the fill pattern");
+}
+
+/* -- Overlaps against a model ---------------------------------------------------------------------------- */
+
+enum { SPACE = 24 };
+
+// Inserts by the three invariants, byte by byte. Sets the owner of each byte to the symbol.
+static Overlap model_insert(uint8_t *bytes, uint32_t *owner, const uint8_t *data, uint32_t offset, uint32_t n,
+                            uint32_t symbol)
+{
+    bool differs = false, spans = false, inside = false;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t other = owner[offset + k], first = offset + k, end = first;
+        if (!other)
+            continue;
+        while (first > 0 && owner[first - 1] == other)
+            first--;
+        while (end < SPACE && owner[end] == other)
+            end++;
+        inside |= first <= offset && end >= offset + n;
+        spans |= !(first <= offset && end >= offset + n) && !(first >= offset && end <= offset + n);
+        differs |= bytes[offset + k] != data[k];
+    }
+    if (spans || differs)
+        return spans ? OVERLAP_SPANS : OVERLAP_DIFFERS;
+    bool merged = false;
+    for (uint32_t k = 0; k < n; k++) {
+        merged |= owner[offset + k] != 0;
+        bytes[offset + k] = data[k];
+        if (!inside)
+            owner[offset + k] = symbol;
+    }
+    return merged ? OVERLAP_MERGED : OVERLAP_NONE;
+}
+
+static void check_random_overlap(Random *r, Arena *arena)
+{
+    static const uint8_t text[SPACE + 1] = "abababababababababababab";
+    DataSection s = {.index = 1};
+    uint8_t bytes[SPACE] = {0};
+    uint32_t owner[SPACE] = {0};
+    bool ok = true;
+    for (uint32_t symbol = 1; symbol < 12; symbol++) {
+        uint32_t offset = below(r, SPACE - 1), n = 1 + below(r, MIN(SPACE - offset, 9));
+        uint8_t *data = arena_alloc(arena, n);
+        memcpy(data, text + offset, n);
+        if (!below(r, 6))
+            data[below(r, n)] = 'c';
+        Overlap expected = model_insert(bytes, owner, data, offset, n, symbol);
+        Overlap got = data_insert(&s, arena, (DataRecord){data, offset, 1, n, symbol}, NULL);
+        bool both_errors = got >= OVERLAP_SPANS && expected >= OVERLAP_SPANS;  // the first one found
+        ok &= got == expected || both_errors;
+    }
+    for (uint32_t k = 0; k < s.records.n; k++) {
+        const DataRecord *d = &s.records.at[k];
+        ok &= !k || s.records.at[k - 1].offset + s.records.at[k - 1].size <= d->offset;
+        for (uint64_t i = 0; i < d->size; i++)
+            ok &= owner[d->offset + i] == d->symbol && bytes[d->offset + i] == d->bytes[i];
+    }
+    check(ok, "overlap", "another result than the model");
+}
+
+/* -- Deduplication --------------------------------------------------------------------------------------- */
+
+// Adds a constant to a section, behind the others.
+static void add(DataSection *s, Arena *arena, DedupSymbol *symbols, uint32_t symbol, const char *name,
+                const void *bytes, uint32_t size, uint32_t align)
+{
+    data_insert(s, arena, (DataRecord){bytes, RECORD_APPEND, align, size, symbol}, NULL);
+    symbols[symbol] = (DedupSymbol){.name = name, .entry = "kernel", .place = s->records.at[s->records.n - 1].offset};
+}
+
+static void check_dedup(Arena *arena)
+{
+    static const uint8_t c1[] = {0xc3, 0xf5, 0x48, 0x40}, c2[] = {0xa4, 0x70, 0x2d, 0x40}, zero[64];
+    static const uint8_t c4[] = {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, twelve[] = "twelve bytes",
+                         pair[] = {0xc3, 0xf5, 0x48, 0x40, 0xc3, 0xf5, 0x48, 0x40};
+    DedupSymbol symbols[20];
+    DataSection a = {.index = 1}, b = {.index = 2}, c = {.index = 3};
+    Dedup d;
+    char buf[400], log[600];
+    TextBuffer text = {.arena = arena};
+    Out out = {.write = out_to_text, .user = &text, .buf = buf, .cap = sizeof buf};
+    add(&a, arena, symbols, 1, "c1", c1, 4, 4);
+    add(&a, arena, symbols, 2, "c2", c2, 4, 4);
+    add(&b, arena, symbols, 3, "c3", c1, 4, 4);
+    add(&b, arena, symbols, 4, "c4", c4, 8, 8);
+    DedupReloc relocs[] = {{10, false}, {0, false}, {16, false}};
+    dedup_init(&d, arena, symbols, false, &out);
+    dedup_section(&d, &a, NULL, 0);
+    dedup_section(&d, &b, relocs, 3);
+    check(symbols[1].place == 0 && symbols[2].place == 4 && symbols[3].place == 0 && symbols[4].place == 8 &&
+              d.target.size == 16,
+          "dedup", "the worked example");
+    check(relocs[0].place == 10 && relocs[0].moved && relocs[1].place == 0 && relocs[1].moved, "dedup", "relocations");
+    check(!relocs[2].moved, "dedup", "a relocation behind the last constant moved");
+    out_flush(&out);
+    snprintf(log, sizeof log, "%.*s", (int)text.n, text.at);
+    check(strcmp(log, "found duplicate value 0x4048f5c3, alias c3 to c1\n"
+                      "optimize ocg constant reloc offset from 0 to 0\n"
+                      "optimize ocg constant reloc offset from 10 to 10\n") == 0,
+          "dedup", log);
+    // Equal bytes of other sizes and alignments, and zeros.
+    add(&c, arena, symbols, 5, "pair", pair, 8, 8);
+    add(&c, arena, symbols, 6, "t1", twelve, 12, 4);
+    add(&c, arena, symbols, 7, "t2", twelve, 12, 16);
+    add(&c, arena, symbols, 8, "t3", twelve, 12, 4);
+    add(&c, arena, symbols, 9, "z1", zero, 4, 4);
+    add(&c, arena, symbols, 10, "z2", zero, 4, 4);
+    add(&c, arena, symbols, 11, "z3", zero, 8, 8);
+    add(&c, arena, symbols, 12, "z4", zero, 16, 4);
+    add(&c, arena, symbols, 13, "z5", zero, 16, 4);
+    add(&c, arena, symbols, 14, "strict", c2, 4, 8);
+    add(&c, arena, symbols, 15, "odd", twelve, 7, 1);
+    add(&c, arena, symbols, 16, "odd again", twelve, 7, 1);
+    d.verbose = NULL;
+    dedup_section(&d, &c, NULL, 0);
+    check(symbols[5].place != symbols[1].place, "dedup", "8 bytes are a duplicate of 4");
+    check(symbols[6].place == symbols[8].place && symbols[6].place != symbols[7].place, "dedup",
+          "alignments of 12 bytes");
+    check(symbols[9].place == symbols[10].place && symbols[9].place != symbols[11].place, "dedup", "zeros of an entry");
+    check(symbols[12].place == symbols[13].place, "dedup", "zeros of 16 bytes");
+    check(symbols[14].place % 8 == 0 && symbols[14].place != symbols[2].place, "dedup", "a stricter alignment");
+    check(symbols[15].place != symbols[16].place, "dedup", "7 bytes have a class");
+    // Merge mode: zeros and constants that code reaches have places of their own.
+    DataSection m = {.index = 4};
+    add(&m, arena, symbols, 1, "a", c1, 4, 4);
+    add(&m, arena, symbols, 2, "b", c1, 4, 4);
+    add(&m, arena, symbols, 3, "c", c1, 4, 4);
+    add(&m, arena, symbols, 4, "z1", zero, 4, 4);
+    add(&m, arena, symbols, 5, "z2", zero, 4, 4);
+    symbols[3].is_reached = true;
+    dedup_init(&d, arena, symbols, true, NULL);
+    dedup_section(&d, &m, NULL, 0);
+    check(symbols[1].place == symbols[2].place && symbols[3].place != symbols[1].place, "dedup", "merge mode: reached");
+    check(symbols[4].place != symbols[5].place, "dedup", "merge mode: zeros");
+}
+
+/* -- Deduplication against a model ----------------------------------------------------------------------- */
+
+static bool is_class(uint32_t size) { return size && strchr("\4\10\14\20\24\30\40\60\100", (int)size); }
+
+// Deduplicates random constants. Each place has the constant's bytes, aligned; a constant has the place of an earlier
+// one exactly if the rules say so.
+static void check_random_dedup(Random *r, Arena *arena)
+{
+    enum { COUNT = 24 };
+    static const uint8_t sizes[] = {4, 4, 8, 8, 12, 16, 20, 24, 32, 48, 64, 5, 40};
+    DedupSymbol symbols[COUNT + 1];
+    DataSection s = {.index = 1};
+    Dedup d;
+    bool merges = below(r, 2), ok = true;
+    for (uint32_t k = 1; k <= COUNT; k++) {
+        uint32_t size = sizes[below(r, sizeof sizes)], align = 1u << below(r, 5);
+        uint8_t *bytes = arena_alloc(arena, size);
+        memset(bytes, (int)below(r, 3), size);
+        add(&s, arena, symbols, k, "c", bytes, size, align);
+        symbols[k].entry = below(r, 2) ? "one" : "two";
+        symbols[k].is_reached = below(r, 3) == 0;
+    }
+    dedup_init(&d, arena, symbols, merges, NULL);
+    dedup_section(&d, &s, NULL, 0);
+    uint8_t *out = arena_alloc(arena, d.target.size + 1);
+    memset(out, 0xee, d.target.size + 1);
+    for (uint32_t k = 0; k < d.target.records.n; k++)
+        memcpy(out + d.target.records.at[k].offset, d.target.records.at[k].bytes, d.target.records.at[k].size);
+    for (uint32_t k = 0; k < COUNT; k++) {
+        const DataRecord *x = &s.records.at[k];
+        bool zero = !x->bytes[0], shares = false,
+             own = !is_class((uint32_t)x->size) || (merges && symbols[k + 1].is_reached);
+        ok &= symbols[k + 1].place % x->align == 0 && memcmp(out + symbols[k + 1].place, x->bytes, x->size) == 0;
+        for (uint32_t i = 0; i < k; i++)
+            shares |= symbols[i + 1].place == symbols[k + 1].place;
+        ok &= !shares || !(own || (merges && zero && x->size <= 8));
+        for (uint32_t i = 0; i < k && !own; i++) {
+            const DataRecord *y = &s.records.at[i];
+            bool other_own = merges && symbols[i + 1].is_reached;
+            bool equal = x->size == y->size && x->align == y->align && x->bytes[0] == y->bytes[0] && !other_own;
+            bool may = x->size > 8 || !zero || (!merges && strcmp(symbols[i + 1].entry, symbols[k + 1].entry) == 0);
+            ok &= !(equal && may) || shares;
+        }
+    }
+    check(ok, "dedup", "another result than the rules");
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t runs = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000, seed = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    Heap heap = {0};
+    jmp_buf unwind;
+    Arena arena;
+    heap.unwind = &unwind;
+    arena_init(&arena, &heap);
+    if (setjmp(unwind))
+        return 3;
+    check_value_maps(&arena);
+    check_overlaps(&arena);
+    check_dedup(&arena);
+    for (uint32_t k = 0; k < runs; k++) {
+        Random r = {(uint64_t)seed << 32 | k};
+        Arena scratch;
+        arena_init(&scratch, &heap);
+        check_random_overlap(&r, &scratch);
+        check_random_dedup(&r, &scratch);
+        arena_free(&scratch);
+    }
+    heap_release(&heap);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The content of a section as a list of records, as nvlink is documented to keep it: each has bytes at an offset, and
+// the symbol that they came from. Records may overlap if their bytes are equal where both have them, and one contains
+// the other; then one record is left.
+//
+// The documented invariants hold also if the documented code is weaker: bytes are equal, one record contains the other,
+// and records have an order. So a record that begins before another one and ends inside of it is an error, and a record
+// that contains several others is compared with each of them.
+#ifndef ORI_OVERLAP_H
+#define ORI_OVERLAP_H
+
+#include "ir/base/base.h"
+
+#define RECORD_APPEND UINT64_MAX  // as an offset: behind the last record
+
+typedef struct DataRecord {
+    const uint8_t *bytes;  // NULL: zeros
+    uint64_t offset, align, size;
+    uint32_t symbol;  // 0 = none
+} DataRecord;
+
+// Symbols of records that others replaced.
+typedef struct MergedSymbol {
+    uint32_t symbol, into;
+} MergedSymbol;
+
+typedef struct DataSection {
+    uint32_t index;  // for messages
+    uint64_t size, align;
+    VEC(DataRecord) records;  // in the order of offsets
+    VEC(MergedSymbol) merged;
+} DataSection;
+
+typedef enum {
+    OVERLAP_NONE,     // the record is a new one
+    OVERLAP_MERGED,   // another record has its bytes, or it replaced others
+    OVERLAP_SPANS,    // overlapping data spans too much: neither record contains the other
+    OVERLAP_DIFFERS,  // overlapping non-identical data
+} Overlap;
+
+// Inserts a record. At RECORD_APPEND it gets the next aligned offset. After an error the section is as it was.
+// `verbose`: for messages; NULL: none.
+Overlap data_insert(DataSection *section, Arena *arena, DataRecord record, Out *verbose);
+// Returns the text of an error.
+const char *overlap_text(Overlap overlap);
+// Fills the bytes of a record up to a multiple of 128 with the documented pattern, for sections of type 0x70000002.
+// Real cubins use that type for prototypes, so this is for none of them.
+void data_fill(DataRecord *record, Arena *arena);
+
+#endif
