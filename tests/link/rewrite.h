@@ -3,6 +3,7 @@
 #ifndef ORI_TEST_REWRITE_H
 #define ORI_TEST_REWRITE_H
 
+#include "tools/orilink/banks.h"
 #include "tools/orilink/file.h"
 
 static inline void no_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
@@ -37,6 +38,13 @@ static inline Status rewrite(const char *path, const uint8_t *bytes, size_t n, c
                 dce_documented(&link, false);
             else
                 dce_full(&link);
+            Banks banks;
+            banks_read(&banks, &link, true);
+            if (banks_plan(&banks, true)) {
+                banks_apply(&banks);
+                if (!banks_check(&banks))
+                    heap_fail(&heap, ST_INTERNAL, "a constant was moved wrongly");
+            }
             file_rewrite(&file, &link, &text);
             report_functions(&link, &(Out){.write = out_to_text, .user = &text, .buf = (char[4096]){0}, .cap = 4096});
         }

@@ -185,6 +185,11 @@ static void compact_sections(const Compaction *x, const bool *gone)
         elf->sections.at[n++] = s;
     }
     elf->sections.n = n;
+    for (uint32_t k = 0; k < x->t->added_sections.n; k++) {
+        ElfSection s = x->t->added_sections.at[k];
+        s.info = new_section(x, s.info);
+        VEC_PUSH(x->arena, &elf->sections, s);
+    }
     elf->symtab = new_section(x, elf->symtab);
     elf->shstrndx = new_section(x, elf->shstrndx);
 }
@@ -199,7 +204,7 @@ void cubin_compact(const Cubin *c, Tombstones *t, Arena *arena)
         no_section[k] = elf->sections.at[k].type == SHT_NULL;
     for (uint32_t k = 1; k < elf->symbols.n; k++)
         no_symbol[k] = symbol_is_tombstone(&elf->symbols.at[k]);
-    index_map_init(&x.sections, arena, elf->sections.n, no_section, 0);
+    index_map_init(&x.sections, arena, elf->sections.n, no_section, t->added_sections.n);
     index_map_init(&x.symbols, arena, elf->symbols.n, no_symbol, t->added.n);
     compact_symbols(&x, no_symbol);
     compact_sections(&x, no_section);

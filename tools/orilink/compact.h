@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Compaction of a cubin: tombstones of removed sections and symbols go, and the rest gets dense indices.
 //
-// Before compaction an index is virtual: one of the input file, or a negative one of a symbol that was added, counted
-// down from -1. A map has the new index for each; 0 means that it was removed.
+// Before compaction an index is virtual: one of the input file, or a negative one of a section or symbol that was
+// added, counted down from -1. A map has the new index for each; 0 means that it was removed.
 #ifndef ORI_COMPACT_H
 #define ORI_COMPACT_H
 
@@ -11,7 +11,8 @@
 // A cubin with the indices of the input. Removed sections have the type SHT_NULL, removed symbols are all zero.
 typedef struct Tombstones {
     Elf elf;
-    VEC(ElfSymbol) added;  // their indices are added_index(0), added_index(1), ...
+    VEC(ElfSymbol) added;            // their indices are added_index(0), added_index(1), ...
+    VEC(ElfSection) added_sections;  // the same for sections
 } Tombstones;
 
 static inline uint32_t added_index(uint32_t k) { return UINT32_MAX - k; }

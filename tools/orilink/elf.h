@@ -80,6 +80,13 @@ typedef struct Elf {
 // True for a section without bytes in the file.
 bool section_has_no_bits(const ElfSection *s);
 
+// Returns the alignment of an offset in a section, at most that of the section.
+static inline uint64_t alignment_at(const ElfSection *s, uint64_t offset)
+{
+    uint64_t low = offset & -offset, align = offset && low < s->align ? low : s->align;
+    return align ? align : 1;
+}
+
 // Reads the sections of a file; false after an error message. They point into `bytes`; arrays lie in the arena.
 bool elf_read(Elf *elf, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag);
 // Reads the symbols, and checks relocations and what sections say of others; false after an error message. Symbol 0 is

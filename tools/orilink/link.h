@@ -43,6 +43,23 @@ typedef struct Place {
     uint64_t offset, size;
 } Place;
 
+// A section of constants for a kernel that has none.
+typedef struct AddedBank {
+    uint32_t code;  // section
+    const uint8_t *bytes;
+    uint32_t size;
+} AddedBank;
+
+// Changes to a file besides removal.
+typedef struct Edits {
+    uint8_t **content;   // by section: new content; NULL: it does not change
+    uint64_t *size;      // by section: of the new content
+    bool *section_gone;  // by section
+    bool *symbol_gone;   // by symbol
+    bool **reloc_gone;   // by section of relocations, and index; NULL: all stay
+    VEC(AddedBank) banks;
+} Edits;
+
 typedef struct Input {
     Cubin cubin;
     NodeId *node;          // by symbol: the node that it names; 0 = none, or it is not defined in the link
@@ -50,6 +67,7 @@ typedef struct Input {
     uint32_t *registers;   // by symbol: of functions
     VEC(Place) variables;  // in the order of sections and offsets
     bool is_system;        // of libcudadevrt.a, which stays as it is
+    Edits *edits;          // NULL: none
 } Input;
 
 // The sets of names that host code uses, by the sections that hold them: external and internal kernels, constants and
@@ -154,6 +172,8 @@ void dce_full(Link *link);
 // Marks as live what nvlink is documented to keep. `warns`: of functions whose address is taken and that nothing calls.
 void dce_documented(Link *link, bool warns);
 
+struct Banks;  // tools/orilink/banks.h
+
 /* report.c */
 // Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.
 void report_removed(const Link *link, Out *gc);
@@ -165,7 +185,7 @@ bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *
 // Prints direct calls as a graph of Graphviz.
 void report_callgraph(const Link *link, bool demangled, Out *out);
 // Prints each function and variable, and why it is live, as JSON.
-void report_json(Link *link, Out *out);
+void report_json(Link *link, const struct Banks *banks, Out *out);
 // Prints registers and stack of the live kernels, with all that they call, and recursion.
 void report_functions(Link *link, Out *out);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/options/option_docs.h"
+#include "tools/orilink/banks.h"
 #include "tools/orilink/nvlink.h"
 
 enum {
@@ -22,6 +23,7 @@ static const Option options[] = {
 
 typedef enum { DCE_FULL, DCE_DOCUMENTED } DceMode;
 typedef enum { REPORT_TEXT, REPORT_JSON } ReportKind;
+typedef enum { OCG_KERNEL, OCG_DOCUMENTED, OCG_OFF } OcgMode;
 
 typedef struct Driver {
     Heap heap;
@@ -29,7 +31,9 @@ typedef struct Driver {
     Link link;
     VEC(File) files;
     Seeds seeds;
-    int dce, report;  // DceMode and ReportKind; -1: no report
+    int dce, report, ocg;  // DceMode, ReportKind (-1: no report), OcgMode
+    bool optimizes_data_layout, no_opt, verbose_layout;
+    Banks banks;
     bool extra_warnings;
     uint32_t sm;         // 0: that of the first cubin
     const char *arch;    // as --arch has it; NULL: it is not given
@@ -132,6 +136,9 @@ static bool take_seed(Driver *d, int id, const char *value)
     case OPT_FORCE_PARTIAL_LTO: seeds->force_partial_lto = true; break;
     case OPT_ROOT: seeds->root = value; break;
     case OPT_EXTRA_WARNINGS: d->extra_warnings = true; break;
+    case OPT_OPTIMIZE: d->optimizes_data_layout = true; break;
+    case OPT_NO_OPT: d->no_opt = true; break;
+    case OPT_VERBOSE_LAYOUT: d->verbose_layout = true; break;
     default: return false;
     }
     return true;
@@ -161,7 +168,7 @@ static bool take_choice(Driver *d, int id, const OptionParser *p)
     if (id == OPT_ARCH)
         return read_target(d, p->value) || program_bad_value(&program, p, "sm_ and a number");
     int choice = option_choice(p->option, p->value);
-    *(id == OPT_DCE ? &d->dce : &d->report) = choice;
+    *(id == OPT_DCE ? &d->dce : id == OPT_OCG ? &d->ocg : &d->report) = choice;
     return choice >= 0 || program_bad_value(&program, p, NULL);
 }
 
@@ -169,6 +176,10 @@ static Status check_command_line(const Driver *d)
 {
     if (!d->operands.n) {
         program_fail(&program, "no inputs; --help explains the use");
+        return ST_USAGE;
+    }
+    if (d->no_opt && d->optimizes_data_layout) {
+        program_fail(&program, "-no-opt and -optimize-data-layout exclude each other");
         return ST_USAGE;
     }
     if (d->links && !d->output) {
@@ -191,7 +202,7 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
             *done = true;
             return ST_OK;
         }
-        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_REPORT) {
+        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_OCG || id == OPT_REPORT) {
             if (!take_choice(d, id, &p))
                 return ST_USAGE;
         } else if (!take_file_option(d, id, p.value) && !take_seed(d, id, p.value)) {
@@ -410,6 +421,20 @@ static Status write_all(Driver *d)
     return status == ST_OK && d->output && !d->links ? write_folder(d, texts) : status;
 }
 
+// Plans the banks of constants, and edits the inputs. Returns ST_OK, or another status after an error message.
+static Status plan_banks(Driver *d)
+{
+    if (d->link.keeps_all || d->no_opt || d->ocg == OCG_OFF)
+        return ST_OK;
+    banks_read(&d->banks, &d->link, d->optimizes_data_layout);
+    if (d->ocg == OCG_DOCUMENTED)
+        banks_dedup(&d->banks, d->optimizes_data_layout, d->verbose_layout ? &d->notes : NULL);
+    else if (!banks_plan(&d->banks, d->optimizes_data_layout))
+        return ST_BAD_INPUT;
+    banks_apply(&d->banks);
+    return banks_check(&d->banks) ? ST_OK : ST_INTERNAL;
+}
+
 static Status run(Driver *d, int argc, char **argv)
 {
     bool done = false;
@@ -431,12 +456,17 @@ static Status run(Driver *d, int argc, char **argv)
         dce_full(&d->link);
     if (!d->link.keeps_all && (d->print_gc || (d->link.verbose && d->dce == DCE_FULL)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
+    status = plan_banks(d);
     out_flush(&d->notes);
+    if (status != ST_OK)
+        return status;
     bool known = explain(d);
-    if (d->report == REPORT_TEXT)
+    if (d->report == REPORT_TEXT) {
         report_functions(&d->link, &d->out);
+        banks_report(&d->banks, &d->out);
+    }
     if (d->report == REPORT_JSON)
-        report_json(&d->link, &d->out);
+        report_json(&d->link, &d->banks, &d->out);
     if (d->callgraph)
         status = write_report(d, d->dot_file, put_callgraph);
     if (d->map_file && status == ST_OK)

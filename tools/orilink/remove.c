@@ -70,9 +70,7 @@ static bool move_place(const Removal *r, uint32_t section, uint64_t *offset)
 // Adds a part behind those of the section, at an offset that is aligned as its old one was.
 static void add_part(Removal *r, uint32_t section, uint64_t offset, uint64_t size)
 {
-    uint64_t align = cubin_section(r->c, section)->align, low = offset & -offset;
-    uint64_t to = r->new_size[section];
-    align = MAX(offset && low < align ? low : align, 1);
+    uint64_t align = alignment_at(cubin_section(r->c, section), offset), to = r->new_size[section];
     to = (to + align - 1) & ~(align - 1);
     VEC_PUSH(r->arena, &r->parts, ((Part){section, offset, size, to}));
     r->new_size[section] = to + size;
@@ -185,7 +183,8 @@ static void find_dead_sections(Removal *r)
 {
     const Cubin *c = r->c;
     for (uint32_t k = 1; k < c->elf.sections.n; k++)
-        r->section_gone[k] = c->owner[k] && !is_live(r, c->function[c->owner[k]]);
+        r->section_gone[k] =
+            (c->owner[k] && !is_live(r, c->function[c->owner[k]])) || (r->in->edits && r->in->edits->section_gone[k]);
 }
 
 static void find_dead_symbols(Removal *r)
@@ -200,7 +199,7 @@ static void find_dead_symbols(Removal *r)
         else if (here && symbol_is_variable(c, s))
             r->symbol_gone[k] = !move_place(r, s->section, &value);
         else if (here)
-            r->symbol_gone[k] = r->section_gone[s->section];
+            r->symbol_gone[k] = r->section_gone[s->section] || (r->in->edits && r->in->edits->symbol_gone[k]);
     }
 }
 
@@ -257,10 +256,13 @@ static uint64_t new_common(const Removal *r, uint64_t place)
     return offset;
 }
 
-static void keep_relocs(const Removal *r, const ElfSection *s, TextBuffer *text)
+static void keep_relocs(const Removal *r, uint32_t section, const ElfSection *s, TextBuffer *text)
 {
     const ElfSection *target = cubin_section(r->c, s->info);
+    const bool *gone = r->in->edits ? r->in->edits->reloc_gone[section] : NULL;
     for (uint32_t k = 0; k < reloc_count(s); k++) {
+        if (gone && gone[k])
+            continue;
         ElfReloc reloc = reloc_at(s, k);
         const ElfSymbol *symbol = cubin_symbol(r->c, reloc.symbol);
         uint8_t p[ELF_RELA];
@@ -378,9 +380,14 @@ static void keep_contents(const Removal *r, uint32_t k, ElfSection *s)
 {
     TextBuffer text = {.arena = r->arena};
     const ElfSection *old = cubin_section(r->c, k);
+    if (r->in->edits && r->in->edits->content[k]) {
+        s->data = r->in->edits->content[k];
+        s->size = r->in->edits->size[k];
+        return;
+    }
     switch (s->type) {
     case SHT_REL:
-    case SHT_RELA: keep_relocs(r, old, &text); break;
+    case SHT_RELA: keep_relocs(r, k, old, &text); break;
     case SHT_NV_INFO:
         keep_records(r, old, &text);
         if (k == r->c->info)
@@ -444,9 +451,39 @@ static void remove_sections(Removal *r)
     }
 }
 
+// Adds the sections of constants for kernels that have none.
+static void add_banks(Removal *r)
+{
+    const Edits *edits = r->in->edits;
+    ElfSection *names = &r->out.elf.sections.at[r->c->elf.shstrndx];
+    TextBuffer text = {.arena = r->arena};
+    if (!edits || !edits->banks.n)
+        return;
+    text_put(&text, names->data, names->size);
+    for (uint32_t k = 0; k < edits->banks.n; k++) {
+        const AddedBank *b = &edits->banks.at[k];
+        const char *kernel = cubin_symbol(r->c, r->c->function[b->code])->text;
+        VEC_PUSH(r->arena, &r->out.added_sections,
+                 ((ElfSection){.name = (uint32_t)text.n,
+                               .type = SHT_NV_CONSTANT0 + 2,
+                               .flags = 2 | SHF_INFO_LINK,
+                               .info = b->code,
+                               .align = 8,
+                               .size = b->size,
+                               .data = b->bytes,
+                               .text = ""}));
+        text_put(&text, ".nv.constant2.", strlen(".nv.constant2."));
+        text_put(&text, kernel, strlen(kernel) + 1);
+    }
+    names->data = (const uint8_t *)text.at;
+    names->size = text.n;
+}
+
 bool cubin_changes(const Link *link, const Input *in)
 {
     const Cubin *c = &in->cubin;
+    if (in->edits && !c->fixed)
+        return true;
     for (uint32_t k = 1; k < c->elf.symbols.n && !c->fixed && !link->keeps_all; k++)
         if (in->node[k] && cubin_symbol(c, k)->section != SHN_UNDEF &&
             (!link->nodes.at[in->node[k]].live || is_replaced(link, in, k)))
@@ -475,6 +512,7 @@ void cubin_rewrite(Link *link, Input *in, TextBuffer *text)
     find_dead_relocs(&r);
     remove_symbols(&r);
     remove_sections(&r);
+    add_banks(&r);
     cubin_compact(&in->cubin, &r.out, &scratch);
     elf_write(&r.out.elf, text);
     arena_free(&scratch);

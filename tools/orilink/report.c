@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reports of what is removed, and why the rest stays.
+#include "tools/orilink/banks.h"
 #include "tools/orilink/demangle.h"
 #include "tools/orilink/link.h"
 
@@ -196,7 +197,7 @@ static void put_function(const Link *link, NodeId n, const FunctionFacts *f, Are
     out_char(out, '}');
 }
 
-void report_json(Link *link, Out *out)
+void report_json(Link *link, const struct Banks *banks, Out *out)
 {
     Arena scratch;
     bool first = true;
@@ -210,7 +211,9 @@ void report_json(Link *link, Out *out)
         put_function(link, n, &facts[n], &scratch, out);
         first = false;
     }
-    out_z(out, "\n]}\n");
+    out_z(out, "\n]");
+    banks_report_json(banks, out);
+    out_z(out, "}\n");
     arena_free(&scratch);
 }
 

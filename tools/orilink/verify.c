@@ -14,6 +14,7 @@
 // symbols are right. Then the values of the inputs are compared.
 #include <stdlib.h>
 
+#include "tools/orilink/fields.h"
 #include "tools/orilink/nvlink.h"
 
 enum { CONSTANT_BANK = 2, DIFFERENCES_MAX = 10, TEXT_MAX = 300 };
@@ -247,42 +248,6 @@ static void compare_variable(Verifier *v, const ElfSymbol *s)
 
 /* -- Fields of constants --------------------------------------------------------------------------------- */
 
-// A field of an instruction that holds the place of a constant.
-typedef struct Field {
-    uint64_t at;                // of the instruction
-    uint8_t first, bits, unit;  // bits of the instruction; unit: bytes per unit of the field
-    bool has_bank;              // the 5 bits behind it hold the bank
-} Field;
-
-// Returns the field that a relocation patches; false: it patches none.
-static bool field_of(const ElfReloc *reloc, Field *f)
-{
-    static const struct {
-        uint8_t type;
-        Field field;
-    } fields[] = {{0x40, {0, 40, 14, 4, true}}, {0x42, {0, 38, 16, 1, false}}, {0x3b, {0, 32, 32, 1, false}}};
-    for (size_t k = 0; k < ARRAY_LEN(fields); k++)
-        if (fields[k].type == reloc->type) {
-            *f = fields[k].field;
-            f->at = reloc->offset;
-            return true;
-        }
-    return false;
-}
-
-static uint64_t low_bits(unsigned n) { return ((uint64_t)1 << n) - 1; }
-
-static uint64_t field_mask(const Field *f) { return low_bits(f->bits + (f->has_bank ? 5 : 0)) << f->first; }
-
-// Returns a place as a field can hold it: without the bits above.
-static uint64_t wrap(const Field *f, uint64_t place) { return place & (f->unit * low_bits(f->bits) | (f->unit - 1u)); }
-
-// Returns the place that a field holds.
-static uint64_t field_value(const ElfSection *code, const Field *f)
-{
-    return (load64(code->data + f->at) >> f->first & low_bits(f->bits)) * f->unit;
-}
-
 // Calls `use` for each relocation of a function's code that patches a field of linked code of this size.
 typedef void UseField(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user);
 
@@ -298,7 +263,7 @@ static void each_field(Verifier *v, NodeId n, uint64_t size, UseField *use, void
             continue;
         for (uint32_t r = 0; r < reloc_count(s); r++) {
             ElfReloc reloc = reloc_at(s, r);
-            if (field_of(&reloc, &f) && f.at <= size && size - f.at >= 8)
+            if (field_of(&reloc, &f) && f.at <= size && size - f.at >= FIELD_BYTES)
                 use(v, c, &reloc, &f, user);
         }
     }
@@ -320,7 +285,7 @@ static bool hold_equal(const Verifier *v, const char *name, const Field *f, uint
         for (uint32_t k = first_of(m, &m->symbols, name); k; k = m->symbols.next[k]) {
             const ElfSymbol *s = &l->elf.symbols.at[i], *t = &m->elf.symbols.at[k];
             bool inside = is_in_file(l, s) && is_in_file(m, t) && fits(l, s);
-            if (inside && wrap(f, x - s->value) == wrap(f, y - t->value) && equal_values(v, s, t))
+            if (inside && field_wrap(f, x - s->value) == field_wrap(f, y - t->value) && equal_values(v, s, t))
                 return true;
         }
     return false;
@@ -332,7 +297,8 @@ static void check_field(Verifier *v, const Cubin *c, const ElfReloc *reloc, cons
     Code *code = user;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     bool compiler = s->section && s->section < c->elf.sections.n && c->owner[s->section];
-    if (!compiler && !hold_equal(v, s->text, f, field_value(code->ours, f), field_value(code->reference, f))) {
+    if (!compiler &&
+        !hold_equal(v, s->text, f, field_value(code->ours->data, f), field_value(code->reference->data, f))) {
         snprintf(code->why, sizeof code->why, "reads '%.200s' at another place", s->text);
         return;
     }
@@ -404,8 +370,8 @@ static void compare_constant(Verifier *v, const Cubin *c, const ElfReloc *reloc,
         return;
     const ElfSection *ours = &v->ours.elf.sections.at[b->ours];
     const ElfSection *reference = &v->reference.elf.sections.at[b->reference];
-    uint64_t x = wrap(f, field_value(b->code, f) - (uint64_t)reloc->addend), n = s->size;
-    uint64_t y = wrap(f, field_value(b->reference_code, f) - (uint64_t)reloc->addend);
+    uint64_t x = field_wrap(f, field_value(b->code->data, f) - (uint64_t)reloc->addend), n = s->size;
+    uint64_t y = field_wrap(f, field_value(b->reference_code->data, f) - (uint64_t)reloc->addend);
     b->differ |= !in_section(ours, x, n) || !in_section(reference, y, n) ||
                  memcmp(ours->data + x, reference->data + y, n) != 0 ||
                  !equal_relocs(v, b->ours, x, b->reference, y, n);

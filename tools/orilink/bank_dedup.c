@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// One bank for all kernels, as nvlink is documented to make it if the bank of a kernel overflows (phase 9d): the
+// constants of all functions are copied to a temporary section without duplicates, which becomes the bank of each
+// kernel. If it is larger than a bank, all stays as it is.
+//
+// Inferred: the scope of a zero is its function. Not documented: kernels whose own constants cannot move, and those
+// behind which nvlink places others, so that the bank would not fit, keep this from being done.
+#include "tools/orilink/banks.h"
+#include "tools/orilink/dedup.h"
+
+typedef struct BankDedup {
+    Banks *b;
+    Arena scratch;
+    uint32_t **number;         // by input and symbol: of a constant; 0 = it is none
+    VEC(DedupSymbol) symbols;  // by number
+    DataSection *sections;     // by function
+    Dedup dedup;
+} BankDedup;
+
+// Lists the constants of the functions as records of sections.
+static void read_constants(BankDedup *x)
+{
+    Banks *b = x->b;
+    uint32_t **function = NEW_ARRAY(&x->scratch, uint32_t *, b->link->inputs.n);  // by input and section: index + 1
+    x->number = NEW_ARRAY(&x->scratch, uint32_t *, b->link->inputs.n);
+    x->sections = NEW_ARRAY(&x->scratch, DataSection, b->functions.n);
+    VEC_PUSH(&x->scratch, &x->symbols, (DedupSymbol){0});
+    for (uint32_t k = 0; k < b->functions.n; k++) {
+        const BankFunction *f = &b->functions.at[k];
+        const Elf *elf = &b->link->inputs.at[f->input].cubin.elf;
+        if (!function[f->input]) {
+            function[f->input] = NEW_ARRAY(&x->scratch, uint32_t, elf->sections.n);
+            x->number[f->input] = NEW_ARRAY(&x->scratch, uint32_t, elf->symbols.n);
+        }
+        function[f->input][f->bank] = f->fixed ? 0 : k + 1;
+        x->sections[k].index = f->bank;
+    }
+    for (uint32_t i = 0; i < b->link->inputs.n; i++) {
+        const Cubin *c = &b->link->inputs.at[i].cubin;
+        for (uint32_t k = 1; k < c->elf.symbols.n && function[i]; k++) {
+            const ElfSymbol *s = cubin_symbol(c, k);
+            uint32_t f = s->section < c->elf.sections.n ? function[i][s->section] : 0;
+            if (!f || symbol_type(s) != STT_CUDA_OBJECT)
+                continue;
+            const ElfSection *bank = cubin_section(c, s->section);
+            const char *entry = b->link->nodes.at[b->functions.at[f - 1].node].name;
+            DataRecord r = {bank->data + s->value, s->value, alignment_at(bank, s->value), s->size, x->symbols.n};
+            x->number[i][k] = x->symbols.n;
+            VEC_PUSH(&x->scratch, &x->symbols, ((DedupSymbol){.name = s->text, .entry = entry, .place = s->value}));
+            if (data_insert(&x->sections[f - 1], &x->scratch, r, NULL) != OVERLAP_NONE)
+                b->functions.at[f - 1].fixed = "its constants overlap";
+        }
+    }
+}
+
+// Deduplicates the constants of a function.
+static void dedup_function(BankDedup *x, uint32_t k, Out *verbose)
+{
+    const BankFunction *f = &x->b->functions.at[k];
+    const Cubin *c = &x->b->link->inputs.at[f->input].cubin;
+    DedupReloc *relocs = NEW_ARRAY(&x->scratch, DedupReloc, f->reads.n);
+    if (verbose)
+        out_fmt(verbose, "optimize OCG constants for %s, old size = %lld\n", cubin_section(c, f->bank)->text,
+                (long long)cubin_section(c, f->bank)->size);
+    for (uint32_t i = 0; i < f->reads.n; i++) {
+        ElfReloc reloc = reloc_at(cubin_section(c, f->reads.at[i].section), f->reads.at[i].reloc);
+        relocs[i].place = cubin_symbol(c, reloc.symbol)->value;
+    }
+    dedup_section(&x->dedup, &x->sections[k], relocs, f->reads.n);
+}
+
+// True if each kernel can have the bank.
+static bool fits(const BankDedup *x)
+{
+    for (uint32_t k = 0; k < x->b->kernels.n; k++)
+        if (x->b->kernels.at[k].functions.n && x->dedup.target.size + x->b->kernels.at[k].fixed > BANK_LIMIT)
+            return false;
+    return true;
+}
+
+// Gives the bank to all kernels, and the places to the functions.
+static void hand_over(BankDedup *x)
+{
+    Banks *b = x->b;
+    const DataSection *target = &x->dedup.target;
+    for (uint32_t k = 0; k < b->functions.n; k++) {
+        BankFunction *f = &b->functions.at[k];
+        const Cubin *c = &b->link->inputs.at[f->input].cubin;
+        f->planned = !f->fixed;
+        for (uint32_t i = 0; i < f->reads.n && f->planned; i++) {
+            ElfReloc reloc = reloc_at(cubin_section(c, f->reads.at[i].section), f->reads.at[i].reloc);
+            f->reads.at[i].place = (uint32_t)x->symbols.at[x->number[f->input][reloc.symbol]].place;
+        }
+    }
+    for (uint32_t k = 0; k < b->kernels.n; k++) {
+        BankKernel *kernel = &b->kernels.at[k];
+        if (!kernel->functions.n)
+            continue;
+        kernel->planned = true;
+        kernel->size = (uint32_t)target->size;
+        kernel->bank = arena_alloc(&b->link->arena, target->size);
+        memset(kernel->bank, 0, target->size);
+        for (uint32_t i = 0; i < target->records.n; i++)
+            memcpy(kernel->bank + target->records.at[i].offset, target->records.at[i].bytes,
+                   target->records.at[i].size);
+    }
+}
+
+// True if a kernel's own constants cannot move.
+static bool keeps_own(const Banks *b)
+{
+    for (uint32_t k = 0; k < b->kernels.n; k++)
+        for (uint32_t i = 0; i < b->kernels.at[k].functions.n; i++) {
+            const BankFunction *f = &b->functions.at[b->kernels.at[k].functions.at[i]];
+            if (f->fixed && f->node == b->kernels.at[k].node)
+                return true;
+        }
+    return false;
+}
+
+void banks_dedup(Banks *b, bool forced, Out *verbose)
+{
+    BankDedup x = {.b = b};
+    bool needed = forced;
+    for (uint32_t k = 0; k < b->kernels.n; k++)
+        needed |= b->kernels.at[k].before > BANK_LIMIT;
+    if (!needed || keeps_own(b))
+        return;
+    arena_init(&x.scratch, b->link->heap);
+    read_constants(&x);
+    dedup_init(&x.dedup, &x.scratch, x.symbols.at, false, verbose);
+    for (uint32_t k = 0; k < b->functions.n; k++)
+        if (!b->functions.at[k].fixed)
+            dedup_function(&x, k, verbose);
+    if (fits(&x)) {
+        hand_over(&x);
+        if (verbose)
+            out_fmt(verbose, "new OCG constant size = %lld\n", (long long)x.dedup.target.size);
+    } else if (verbose) {
+        out_z(verbose, "ocg const optimization didn't help so give up\n");
+    }
+    arena_free(&x.scratch);
+}
