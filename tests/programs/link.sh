@@ -5,8 +5,8 @@
 # skipped`. The input is the object of tests/link/synthetic.c; those of tests/link have real cubins.
 . "$(dirname "$0")/../lib.sh"
 ORILINK=${ORIOPT%/*}/orilink damage=${ORIOPT%/*}/damage
-units=${ORIOPT%/*}/link-units
-needs "$ORILINK" "$damage" "$units"
+units=${ORIOPT%/*}/link-units layout=${ORIOPT%/*}/link-layout
+needs "$ORILINK" "$damage" "$units" "$layout"
 runs=${1:-5000} seed=${2:-1}
 make_work
 cd "$work" || exit 2
@@ -25,7 +25,7 @@ says() {
 # -- Parts alone -----------------------------------------------------------------------------------------------------
 
 name='layout'
-"${ORIOPT%/*}/link-layout" >log 2>&1 && ok || bad "$(head -n 3 log)"
+"$layout" >log 2>&1 && ok || bad "$(head -n 3 log)"
 name='units'
 "$units" >log 2>&1 && ok || bad "$(head -n 3 log)"
 
