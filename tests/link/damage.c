@@ -7,28 +7,15 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/link/random.h"
 #include "tests/link/rewrite.h"
-
-typedef struct Random {
-    uint64_t state;
-} Random;
-
-static uint32_t next(Random *r)  // splitmix64
-{
-    uint64_t x = r->state += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return (uint32_t)(x >> 32);
-}
-
-static uint32_t below(Random *r, uint64_t n) { return n ? next(r) % (uint32_t)n : 0; }
 
 static uint32_t word(Random *r)
 {
-    switch (below(r, 4)) {
+    switch (random_below(r, 4)) {
     case 0: return UINT32_MAX;
-    case 1: return next(r);
-    default: return below(r, 200);
+    case 1: return random_next(r);
+    default: return random_below(r, 200);
     }
 }
 
@@ -37,27 +24,27 @@ static void damage_section(Random *r, uint8_t *p, size_t n, bool header)
     uint64_t table = n >= ELF_EHDR ? load64(p + 40) : 0, count = n >= ELF_EHDR ? load16(p + 60) : 0;
     if (table > n || count > (n - table) / ELF_SHDR || !count)
         return;
-    uint8_t *s = p + table + (size_t)below(r, count) * ELF_SHDR;
+    uint8_t *s = p + table + (size_t)random_below(r, count) * ELF_SHDR;
     uint64_t offset = load64(s + 24), size = load64(s + 32);
     if (header)
-        store32(s + 4 * below(r, 16), word(r));
+        store32(s + 4 * random_below(r, 16), word(r));
     else if (offset < n && size >= 4 && size <= n - offset)
-        store32(p + offset + below(r, size / 4) * 4, word(r));
+        store32(p + offset + random_below(r, size / 4) * 4, word(r));
 }
 
 // Damages a file; returns its new size.
 static size_t damage(Random *r, uint8_t *p, size_t n)
 {
-    for (uint32_t k = below(r, 3) + 1; k-- > 0;)
-        switch (below(r, 6)) {
-        case 0: p[below(r, n)] = (uint8_t)next(r); break;
-        case 1: p[below(r, MIN(n, ELF_EHDR))] = (uint8_t)next(r); break;
+    for (uint32_t k = random_below(r, 3) + 1; k-- > 0;)
+        switch (random_below(r, 6)) {
+        case 0: p[random_below(r, n)] = (uint8_t)random_next(r); break;
+        case 1: p[random_below(r, MIN(n, ELF_EHDR))] = (uint8_t)random_next(r); break;
         case 2: damage_section(r, p, n, true); break;
         case 3: damage_section(r, p, n, false); break;
-        case 4: store32(p + below(r, n - 3), word(r)); break;
+        case 4: store32(p + random_below(r, n - 3), word(r)); break;
         default:
-            if (!below(r, 4))
-                n = 4 + below(r, n - 3);
+            if (!random_below(r, 4))
+                n = 4 + random_below(r, n - 3);
         }
     return n;
 }
@@ -91,14 +78,14 @@ int main(int argc, char **argv)
             return 2;
     for (uint32_t k = 0; k < runs; k++) {
         Random r = {(uint64_t)atoi(argv[2]) << 32 | k};
-        const Original *o = &files[below(&r, count)];
+        const Original *o = &files[random_below(&r, count)];
         uint8_t *copy = malloc(o->n + 16);  // an exact size, for sanitizers
         memcpy(copy, o->bytes, o->n);
         size_t n = damage(&r, copy, o->n);
         copy = realloc(copy, n);
         clock_t start = clock();
         static const char *const kernels[] = {"k_rec", "main", ""};
-        uint32_t kind = below(&r, 12);
+        uint32_t kind = random_below(&r, 12);
         Status status = rewrite(o->path, copy, n, kernels[kind % 3], kind / 3 & 1, kind / 6, (size_t)1 << 31);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
         longest = MAX(longest, seconds);

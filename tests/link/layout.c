@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/link/random.h"
 #include "tools/orilink/dedup.h"
 
 static int passed, failed;
@@ -16,18 +17,6 @@ static void check(bool ok, const char *what, const char *got)
     failed += !ok;
     if (!ok && failed < 20)
         printf("FAIL layout: %s: %s\n", what, got);
-}
-
-typedef struct Random {
-    uint64_t state;
-} Random;
-
-static uint32_t below(Random *r, uint32_t n)  // splitmix64
-{
-    uint64_t x = r->state += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return (uint32_t)(x >> 32) % n;
 }
 
 /* -- Maps of values -------------------------------------------------------------------------------------- */
@@ -178,11 +167,11 @@ static void check_random_overlap(Random *r, Arena *arena)
     uint32_t owner[SPACE] = {0};
     bool ok = true;
     for (uint32_t symbol = 1; symbol < 12; symbol++) {
-        uint32_t offset = below(r, SPACE - 1), n = 1 + below(r, MIN(SPACE - offset, 9));
+        uint32_t offset = random_below(r, SPACE - 1), n = 1 + random_below(r, MIN(SPACE - offset, 9));
         uint8_t *data = arena_alloc(arena, n);
         memcpy(data, text + offset, n);
-        if (!below(r, 6))
-            data[below(r, n)] = 'c';
+        if (!random_below(r, 6))
+            data[random_below(r, n)] = 'c';
         Overlap expected = model_insert(bytes, owner, data, offset, n, symbol);
         Overlap got = data_insert(&s, arena, (DataRecord){data, offset, 1, n, symbol}, NULL);
         bool both_errors = got >= OVERLAP_SPANS && expected >= OVERLAP_SPANS;  // the first one found
@@ -286,14 +275,14 @@ static void check_random_dedup(Random *r, Arena *arena)
     DedupSymbol symbols[COUNT + 1];
     DataSection s = {.index = 1};
     Dedup d;
-    bool merges = below(r, 2), ok = true;
+    bool merges = random_below(r, 2), ok = true;
     for (uint32_t k = 1; k <= COUNT; k++) {
-        uint32_t size = sizes[below(r, sizeof sizes)], align = 1u << below(r, 5);
+        uint32_t size = sizes[random_below(r, sizeof sizes)], align = 1u << random_below(r, 5);
         uint8_t *bytes = arena_alloc(arena, size);
-        memset(bytes, (int)below(r, 3), size);
+        memset(bytes, (int)random_below(r, 3), size);
         add(&s, arena, symbols, k, "c", bytes, size, align);
-        symbols[k].entry = below(r, 2) ? "one" : "two";
-        symbols[k].is_reached = below(r, 3) == 0;
+        symbols[k].entry = random_below(r, 2) ? "one" : "two";
+        symbols[k].is_reached = random_below(r, 3) == 0;
     }
     dedup_init(&d, arena, symbols, merges, NULL);
     dedup_section(&d, &s, NULL, 0);

@@ -276,7 +276,7 @@ with_ir 'what IR requires is unknown' 1 ir.o
 
 # -- Choice of code ----------------------------------------------------------------------------------------------------
 
-# nvlink takes code for sm_80 for sm_86. Of code for sm_90 and sm_90a it takes one that depends on the object.
+# nvlink takes code for sm_80 for sm_86. An object with code for sm_90 and sm_90a stays as it is.
 exits 'code for a lower target' 0 "$ORILINK" --verify-link -arch=sm_86 -o small --kernels-used=bk second.80.cubin
 [ "$(wc -c <small/second.80.cubin)" -lt "$(wc -c <second.80.cubin)" ] && ok || bad "nothing was removed"
 exits 'code for a higher target' 1 "$ORILINK" -arch=sm_75 second.80.cubin

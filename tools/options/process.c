@@ -179,8 +179,9 @@ const char *folder_make(Arena *arena, const char *name)
 {
     const char *place = getenv("TMPDIR");
     const char *path = path_join(arena, place && *place ? place : "/tmp", name);
-    char *unique = arena_alloc(arena, strlen(path) + sizeof ".XXXXXX");
-    sprintf(unique, "%s.XXXXXX", path);
+    size_t n = strlen(path) + sizeof ".XXXXXX";
+    char *unique = arena_alloc(arena, n);
+    snprintf(unique, n, "%s.XXXXXX", path);
     return mkdtemp(unique);
 }
 

@@ -3,8 +3,8 @@
 // constants of all functions are copied to a temporary section without duplicates, which becomes the bank of each
 // kernel. If it is larger than a bank, all stays as it is.
 //
-// Inferred: the scope of a zero is its function. Not documented: kernels whose own constants cannot move, and those
-// behind which nvlink places others, so that the bank would not fit, keep this from being done.
+// Inferred: the scope of a zero is its function. Not documented: all stays as it is, too, if the own constants of a
+// kernel cannot move, or if a bank would not fit with the constants that nvlink places behind it.
 #include "tools/orilink/banks.h"
 #include "tools/orilink/dedup.h"
 

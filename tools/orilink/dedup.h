@@ -28,7 +28,8 @@ typedef struct DedupReloc {
 
 enum { DEDUP_CLASSES = 7 };
 
-// Constants of one size that were placed. `newest` is the order of the document's list: the last one is first.
+// Constants of one size that were placed. They differ in alignment or bytes, so the documented order of the list, the
+// last one first, does not matter.
 typedef struct DedupClass {
     VEC(DataRecord) seen;
     IdSet index;  // by alignment and bytes
