@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // link-layout [RUNS [SEED]]: tests the documented layout of constants in orilink: the hash table, the validation of
-// overlaps and the deduplication, alone and RUNS times (default 20000) against slow models. Ends in `N passed, N
-// failed`.
+// overlaps, the deduplication and the pre-pass "optimize space", alone and RUNS times (default 100000) against slow
+// models. Ends in `N passed, N failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/link/random.h"
-#include "tools/orilink/dedup.h"
+#include "tools/orilink/space.h"
 
 static int passed, failed;
 
@@ -284,8 +284,18 @@ static void check_random_dedup(Random *r, Arena *arena)
         symbols[k].entry = random_below(r, 2) ? "one" : "two";
         symbols[k].is_reached = random_below(r, 3) == 0;
     }
+    DedupReloc relocs[COUNT];
+    uint32_t of[COUNT];
+    uint64_t within[COUNT];
+    for (uint32_t k = 0; k < COUNT; k++) {
+        of[k] = random_below(r, COUNT);
+        within[k] = random_below(r, (uint32_t)s.records.at[of[k]].size);
+        relocs[k] = (DedupReloc){s.records.at[of[k]].offset + within[k], false};
+    }
     dedup_init(&d, arena, symbols, merges, NULL);
-    dedup_section(&d, &s, NULL, 0);
+    dedup_section(&d, &s, relocs, COUNT);
+    for (uint32_t k = 0; k < COUNT; k++)
+        ok &= relocs[k].moved && relocs[k].place == symbols[of[k] + 1].place + within[k];
     uint8_t *out = arena_alloc(arena, d.target.size + 1);
     memset(out, 0xee, d.target.size + 1);
     for (uint32_t k = 0; k < d.target.records.n; k++)
@@ -309,9 +319,122 @@ static void check_random_dedup(Random *r, Arena *arena)
     check(ok, "dedup", "another result than the rules");
 }
 
+/* -- The pre-pass ---------------------------------------------------------------------------------------- */
+
+// True if laying out a record without alignment is an internal error with the documented text.
+static bool needs_alignment(DataSection *s, Arena *arena)
+{
+    jmp_buf *old = arena->heap->unwind, unwind;
+    arena->heap->unwind = &unwind;
+    volatile bool failed = true;
+    if (!setjmp(unwind)) {
+        data_layout(s, arena, false);
+        failed = false;
+    }
+    arena->heap->unwind = old;
+    return failed && arena->heap->status == ST_INTERNAL &&
+           strcmp(arena->heap->message, "should only reach here with no opt") == 0;
+}
+
+static void check_space(Arena *arena)
+{
+    DedupSymbol symbols[9];
+    DataSection s = {.index = 7};
+    char buf[400], log[900];
+    TextBuffer text = {.arena = arena};
+    Out out = {.write = out_to_text, .user = &text, .buf = buf, .cap = sizeof buf};
+    add(&s, arena, symbols, 1, "one", "1", 1, 1);
+    add(&s, arena, symbols, 2, "unused", "2222", 4, 4);
+    add(&s, arena, symbols, 3, "eight", "33333333", 8, 8);
+    add(&s, arena, symbols, 4, "local", "4444", 4, 4);
+    add(&s, arena, symbols, 5, "no_alignment", "555555", 6, 0);
+    for (uint32_t k = 1; k <= 5; k++)
+        symbols[k].is_reached = k != 2;
+    symbols[4].is_local = true;
+    // A relocation of each constant, and one behind all.
+    DedupReloc relocs[] = {{0, false}, {6, false}, {12, false}, {16, false}, {22, false}, {26, false}};
+    check(!data_optimize_space(&s, arena, ".nv.constant3", symbols, relocs, 6, &out), "space", "an anonymous place");
+    check(s.records.n == 5 && s.size == 26 && !relocs[2].moved && !symbols[2].is_hidden, "space", "it stays");
+    check(data_optimize_space(&s, arena, ".nv.constant3", symbols, relocs, 5, &out), "space", "the pre-pass");
+    check(symbols[3].place == 0 && symbols[4].place == 8 && symbols[5].place == 12 && symbols[1].place == 18 &&
+              s.size == 19 && s.records.n == 4,
+          "space", "places");
+    check(relocs[2].place == 4 && relocs[2].moved && !relocs[1].moved && relocs[3].place == 8, "space", "relocations");
+    check(symbols[2].is_hidden && !symbols[1].is_hidden, "space", "hidden symbols");
+    out_flush(&out);
+    snprintf(log, sizeof log, "%.*s", (int)text.n, text.at);
+    check(strcmp(log, "optimize space in .nv.constant3 (7)\n"
+                      "no symbol for reloc section 7 at offset 26?\n"
+                      "optimize space in .nv.constant3 (7)\n"
+                      "local constant local at offset 16\n"
+                      "constant one at offset 0\n"
+                      "remove unused constant unused\n"
+                      "constant eight at offset 8\n"
+                      "constant no_alignment at offset 20\n"
+                      "change reloc in section 7, offset from 0 to 18\n"
+                      "no symbol for reloc section 7 at offset 6?\n"
+                      "change reloc in section 7, offset from 12 to 4\n"
+                      "change reloc in section 7, offset from 16 to 8\n"
+                      "change reloc in section 7, offset from 22 to 14\n") == 0,
+          "space", log);
+    // Only without optimization may a record have no alignment; the order stays then.
+    DataSection m = {.index = 8};
+    add(&m, arena, symbols, 1, "one", "1", 1, 1);
+    add(&m, arena, symbols, 2, "eight", "22222222", 8, 8);
+    add(&m, arena, symbols, 3, "none", "333", 3, 0);
+    data_layout(&m, arena, true);
+    check(m.records.at[1].offset == 8 && m.records.at[2].offset == 16 && m.size == 19, "space", "no opt: the order");
+    check(needs_alignment(&m, arena), "space", "a record has no alignment");
+    // An append requires the last record.
+    m = (DataSection){.index = 9, .size = 8};
+    Overlap tail = insert(&m, arena, "x", RECORD_APPEND, 1);
+    check(tail == OVERLAP_NO_TAIL && strcmp(overlap_text(tail), "tail data node not found") == 0, "space",
+          "an append without a last record");
+}
+
+// Runs the pre-pass on random constants: what is reached has its bytes at an aligned place, places are disjoint, and
+// relocations have moved with their bytes.
+static void check_random_space(Random *r, Arena *arena)
+{
+    enum { COUNT = 12 };
+    DedupSymbol symbols[COUNT + 1];
+    DedupReloc relocs[COUNT];
+    uint64_t from[COUNT], old[COUNT + 1];
+    uint32_t of[COUNT], sizes[COUNT + 1], aligns[COUNT + 1];
+    DataSection s = {.index = 1};
+    bool used[600] = {false}, ok = true;
+    for (uint32_t k = 1; k <= COUNT; k++) {
+        sizes[k] = 1 + random_below(r, 20);
+        aligns[k] = random_below(r, 5) ? 1u << random_below(r, 5) : 0;
+        add(&s, arena, symbols, k, "c", arena_alloc(arena, sizes[k]), sizes[k], aligns[k]);
+        old[k] = symbols[k].place;
+        symbols[k].is_reached = random_below(r, 3);
+        symbols[k].is_local = random_below(r, 2);
+    }
+    for (uint32_t k = 0; k < COUNT; k++) {
+        of[k] = 1 + random_below(r, COUNT);
+        from[k] = old[of[k]] + random_below(r, sizes[of[k]]);
+        relocs[k] = (DedupReloc){from[k], false};
+    }
+    ok &= data_optimize_space(&s, arena, "", symbols, relocs, COUNT, NULL);
+    for (uint32_t k = 1; k <= COUNT; k++) {
+        ok &= symbols[k].is_hidden != symbols[k].is_reached;
+        ok &= symbols[k].is_hidden ||
+              (symbols[k].place + sizes[k] <= s.size && symbols[k].place % MAX(aligns[k], 1) == 0);
+        for (uint32_t i = 0; i < sizes[k] && ok && symbols[k].is_reached; i++) {
+            ok &= !used[symbols[k].place + i];
+            used[symbols[k].place + i] = true;
+        }
+    }
+    for (uint32_t k = 0; k < COUNT; k++)
+        ok &= relocs[k].moved == symbols[of[k]].is_reached &&
+              (!relocs[k].moved || relocs[k].place - symbols[of[k]].place == from[k] - old[of[k]]);
+    check(ok, "space", "another result than the rules");
+}
+
 int main(int argc, char **argv)
 {
-    uint32_t runs = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000, seed = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    uint32_t runs = argc > 1 ? (uint32_t)atoi(argv[1]) : 100000, seed = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
     Heap heap = {0};
     jmp_buf unwind;
     Arena arena;
@@ -322,12 +445,14 @@ int main(int argc, char **argv)
     check_value_maps(&arena);
     check_overlaps(&arena);
     check_dedup(&arena);
+    check_space(&arena);
     for (uint32_t k = 0; k < runs; k++) {
         Random r = {(uint64_t)seed << 32 | k};
         Arena scratch;
         arena_init(&scratch, &heap);
         check_random_overlap(&r, &scratch);
         check_random_dedup(&r, &scratch);
+        check_random_space(&r, &scratch);
         arena_free(&scratch);
     }
     heap_release(&heap);

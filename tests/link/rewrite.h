@@ -5,6 +5,7 @@
 
 #include "tools/orilink/banks.h"
 #include "tools/orilink/file.h"
+#include "tools/orilink/user_constants.h"
 
 static inline void no_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
 
@@ -38,6 +39,9 @@ static inline Status rewrite(const char *path, const uint8_t *bytes, size_t n, c
                 dce_documented(&link, false);
             else
                 dce_full(&link);
+            link.lacks_host_info = false;  // so that constants get aliases
+            UserConstants user = {.link = &link, .mode = documented ? MERGE_DOCUMENTED : MERGE_ALIAS, .forced = n & 1};
+            user_constants_edit(&user);
             Banks banks;
             banks_read(&banks, &link, true);
             if (banks_plan(&banks, true)) {

@@ -3,20 +3,7 @@
 // the sections of other functions go.
 #include "tools/orilink/banks.h"
 
-static Edits *edits_of(Banks *b, uint32_t input)
-{
-    Input *in = &b->link->inputs.at[input];
-    Arena *arena = &b->link->arena;
-    if (in->edits)
-        return in->edits;
-    Edits *e = in->edits = NEW(arena, Edits);
-    e->content = NEW_ARRAY(arena, uint8_t *, in->cubin.elf.sections.n);
-    e->size = NEW_ARRAY(arena, uint64_t, in->cubin.elf.sections.n);
-    e->section_gone = NEW_ARRAY(arena, bool, in->cubin.elf.sections.n);
-    e->symbol_gone = NEW_ARRAY(arena, bool, in->cubin.elf.symbols.n);
-    e->reloc_gone = NEW_ARRAY(arena, bool *, in->cubin.elf.sections.n);
-    return e;
-}
+static Edits *edits_of(Banks *b, uint32_t input) { return input_edits(b->link, &b->link->inputs.at[input]); }
 
 static void edit_function(Banks *b, const BankFunction *f)
 {

@@ -157,17 +157,17 @@ static void compact_symbols(Compaction *x, const bool *gone)
 {
     Elf *elf = &x->t->elf;
     uint32_t n = 0;
-    for (uint32_t k = 0; k < x->symbols.n; k++) {
-        ElfSymbol s = elf->symbols.at[k];
-        if (gone[k])
-            continue;
-        if (s.section != SHN_UNDEF && s.section < SHN_RESERVED)
-            s.section = (uint16_t)new_section(x, s.section);
-        elf->symbols.at[n++] = s;
-    }
+    for (uint32_t k = 0; k < x->symbols.n; k++)
+        if (!gone[k])
+            elf->symbols.at[n++] = elf->symbols.at[k];
     elf->symbols.n = n;
     for (uint32_t k = 0; k < x->t->added.n; k++)
         VEC_PUSH(x->arena, &elf->symbols, x->t->added.at[k]);
+    for (uint32_t k = 0; k < elf->symbols.n; k++) {
+        ElfSymbol *s = &elf->symbols.at[k];
+        if (s->section != SHN_UNDEF && s->section < SHN_RESERVED)
+            s->section = (uint16_t)new_section(x, s->section);
+    }
 }
 
 static void compact_sections(const Compaction *x, const bool *gone)

@@ -18,6 +18,8 @@ typedef struct DedupSymbol {
     const char *entry;  // the entry function whose constant it is
     uint64_t place;     // in its section; after deduplication, in the target
     bool is_reached;    // code names it
+    bool is_local;      // it has local binding
+    bool is_hidden;     // it was removed
 } DedupSymbol;
 
 // A relocation that names a place in the source section.

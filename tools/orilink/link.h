@@ -43,6 +43,12 @@ typedef struct Place {
     uint64_t offset, size;
 } Place;
 
+// A part of a section that stays, and its new place.
+typedef struct Part {
+    uint32_t section;
+    uint64_t offset, size, to;
+} Part;
+
 // A section of constants for a kernel that has none.
 typedef struct AddedBank {
     uint32_t code;  // section
@@ -54,6 +60,10 @@ typedef struct AddedBank {
 typedef struct Edits {
     uint8_t **content;   // by section: new content; NULL: it does not change
     uint64_t *size;      // by section: of the new content
+    bool *moved;         // by section: it has only `parts`
+    VEC(Part) parts;     // in the order of sections and offsets
+    const char **alias;  // by symbol: the name of the variable of another file that replaces it; NULL: none
+    bool *exported;      // by symbol: another file refers to it
     bool *section_gone;  // by section
     bool *symbol_gone;   // by symbol
     bool **reloc_gone;   // by section of relocations, and index; NULL: all stay
@@ -200,6 +210,8 @@ typedef struct FunctionFacts {
 FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles);
 
 /* remove.c */
+// Returns the edits of a file. They have none at first.
+Edits *input_edits(Link *link, Input *input);
 // True if something is removed from a cubin.
 bool cubin_changes(const Link *link, const Input *input);
 // Removes what is not live from a cubin, and appends the rewritten file to a text.

@@ -8,6 +8,7 @@
 #include "tools/options/option_docs.h"
 #include "tools/orilink/banks.h"
 #include "tools/orilink/nvlink.h"
+#include "tools/orilink/user_constants.h"
 
 enum {
 #define OPTION(id, ...) OPT_##id,
@@ -32,8 +33,9 @@ typedef struct Driver {
     VEC(File) files;
     Seeds seeds;
     int dce, report, ocg;  // DceMode, ReportKind (-1: no report), OcgMode
-    bool optimizes_data_layout, no_opt, verbose_layout;
+    bool optimizes_data_layout, no_opt, verbose_layout, print_merged;
     Banks banks;
+    UserConstants user;
     bool extra_warnings;
     uint32_t sm;         // 0: that of the first cubin
     const char *arch;    // as --arch has it; NULL: it is not given
@@ -157,6 +159,7 @@ static void take_report(Driver *d, int id, const char *value)
     case OPT_DOT_FILE: d->dot_file = value; break;
     case OPT_MAP: d->map_file = value; break;
     case OPT_PRINT_GC: d->print_gc = true; break;
+    case OPT_PRINT_MERGED: d->print_merged = true; break;
     case OPT_VERBOSE:
     case OPT_VERBOSE_SHORT: d->link.verbose = &d->notes; break;
     }
@@ -168,7 +171,12 @@ static bool take_choice(Driver *d, int id, const OptionParser *p)
     if (id == OPT_ARCH)
         return read_target(d, p->value) || program_bad_value(&program, p, "sm_ and a number");
     int choice = option_choice(p->option, p->value);
-    *(id == OPT_DCE ? &d->dce : id == OPT_OCG ? &d->ocg : &d->report) = choice;
+    switch (id) {
+    case OPT_DCE: d->dce = choice; break;
+    case OPT_OCG: d->ocg = choice; break;
+    case OPT_MERGE: d->user.mode = choice < 0 ? MERGE_NONE : MERGE_DOCUMENTED + (MergeMode)choice; break;
+    default: d->report = choice;
+    }
     return choice >= 0 || program_bad_value(&program, p, NULL);
 }
 
@@ -180,6 +188,10 @@ static Status check_command_line(const Driver *d)
     }
     if (d->no_opt && d->optimizes_data_layout) {
         program_fail(&program, "-no-opt and -optimize-data-layout exclude each other");
+        return ST_USAGE;
+    }
+    if (d->no_opt && d->user.mode != MERGE_NONE) {
+        program_fail(&program, "--no-opt and --merge-constants exclude each other");
         return ST_USAGE;
     }
     if (d->links && !d->output) {
@@ -202,7 +214,7 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
             *done = true;
             return ST_OK;
         }
-        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_OCG || id == OPT_REPORT) {
+        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_OCG || id == OPT_MERGE || id == OPT_REPORT) {
             if (!take_choice(d, id, &p))
                 return ST_USAGE;
         } else if (!take_file_option(d, id, p.value) && !take_seed(d, id, p.value)) {
@@ -421,6 +433,19 @@ static Status write_all(Driver *d)
     return status == ST_OK && d->output && !d->links ? write_folder(d, texts) : status;
 }
 
+// Lays out constants of the user again.
+static void edit_user_constants(Driver *d)
+{
+    if (d->link.keeps_all || d->no_opt)
+        return;
+    d->user.link = &d->link;
+    d->user.forced = d->optimizes_data_layout;
+    d->user.verbose = d->verbose_layout ? &d->notes : NULL;
+    user_constants_edit(&d->user);
+    if (d->print_merged)
+        user_constants_print(&d->user, &d->out);
+}
+
 // Plans the banks of constants, and edits the inputs. Returns ST_OK, or another status after an error message.
 static Status plan_banks(Driver *d)
 {
@@ -456,6 +481,7 @@ static Status run(Driver *d, int argc, char **argv)
         dce_full(&d->link);
     if (!d->link.keeps_all && (d->print_gc || (d->link.verbose && d->dce == DCE_FULL)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
+    edit_user_constants(d);
     status = plan_banks(d);
     out_flush(&d->notes);
     if (status != ST_OK)

@@ -6,6 +6,7 @@ const char *overlap_text(Overlap overlap)
 {
     return overlap == OVERLAP_SPANS     ? "overlapping data spans too much"
            : overlap == OVERLAP_DIFFERS ? "overlapping non-identical data"
+           : overlap == OVERLAP_NO_TAIL ? "tail data node not found"
                                         : "";
 }
 
@@ -72,6 +73,8 @@ Overlap data_insert(DataSection *s, Arena *arena, DataRecord r, Out *verbose)
 {
     if (r.offset == RECORD_APPEND) {
         uint64_t align = MAX(r.align, 1);
+        if (s->size && !s->records.n)
+            return OVERLAP_NO_TAIL;
         r.offset = (s->size + align - 1) / align * align;
     }
     uint32_t first = records_before(s, r.offset), end = first;

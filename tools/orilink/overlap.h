@@ -36,6 +36,7 @@ typedef enum {
     OVERLAP_MERGED,   // another record has its bytes, or it replaced others
     OVERLAP_SPANS,    // overlapping data spans too much: neither record contains the other
     OVERLAP_DIFFERS,  // overlapping non-identical data
+    OVERLAP_NO_TAIL,  // tail data node not found: a section of some size has no records to append to
 } Overlap;
 
 // Inserts a record. At RECORD_APPEND it gets the next aligned offset. After an error the section is as it was.

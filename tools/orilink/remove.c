@@ -8,13 +8,7 @@
 #include <stdlib.h>
 
 #include "tools/orilink/compact.h"
-#include "tools/orilink/link.h"
-
-// A part of a section that stays, and its new place.
-typedef struct Part {
-    uint32_t section;
-    uint64_t offset, size, to;
-} Part;
+#include "tools/orilink/user_constants.h"
 
 typedef struct Removal {
     const Link *link;
@@ -26,6 +20,7 @@ typedef struct Removal {
     uint64_t *new_size;   // by section: of those in parts
     VEC(Part) parts;      // in the order of sections and offsets
     uint32_t *reference;  // by symbol: the index by which others refer to it: its own, or that of an added symbol
+    TextBuffer strings;   // the names of symbols, if some were added
     Tombstones out;
 } Removal;
 
@@ -81,9 +76,17 @@ static bool is_live(const Removal *r, uint32_t symbol)
     return r->link->nodes.at[r->in->node[symbol]].live && !is_replaced(r->link, r->in, symbol);
 }
 
+// Returns the name of the variable of another file that replaces one; NULL: none does.
+static const char *alias_of(const Removal *r, uint32_t symbol)
+{
+    return r->in->edits ? r->in->edits->alias[symbol] : NULL;
+}
+
 // True for a definition of a live name that another one replaces.
 static bool is_live_elsewhere(const Removal *r, uint32_t symbol)
 {
+    if (alias_of(r, symbol))
+        return true;
     return is_replaced(r->link, r->in, symbol) && r->link->nodes.at[r->in->node[symbol]].live;
 }
 
@@ -142,13 +145,29 @@ static void divide(Removal *r, uint32_t first, uint32_t end)
     }
 }
 
+// Divides a section as its edits say.
+static void divide_edited(Removal *r, uint32_t section)
+{
+    const Edits *e = r->in->edits;
+    r->in_parts[section] = true;
+    r->new_size[section] = e->size[section];
+    r->section_gone[section] = !e->size[section];
+    for (uint32_t k = 0; k < e->parts.n; k++)
+        if (e->parts.at[k].section == section)
+            VEC_PUSH(r->arena, &r->parts, e->parts.at[k]);
+}
+
 static void divide_variables(Removal *r)
 {
     const Input *in = r->in;
     for (uint32_t k = 0, next; k < in->variables.n; k = next) {
-        for (next = k; next < in->variables.n && in->variables.at[next].section == in->variables.at[k].section;)
+        uint32_t section = in->variables.at[k].section;
+        for (next = k; next < in->variables.n && in->variables.at[next].section == section;)
             next++;
-        divide(r, k, next);
+        if (in->edits && in->edits->moved[section])
+            divide_edited(r, section);
+        else
+            divide(r, k, next);
     }
 }
 
@@ -356,12 +375,13 @@ static void keep_prototypes(const Removal *r, const ElfSection *s, TextBuffer *t
 static void keep_parts(const Removal *r, uint32_t section, const ElfSection *s, TextBuffer *text)
 {
     uint32_t k = parts_until(r, section - 1, UINT64_MAX), end = parts_until(r, section, UINT64_MAX);
-    for (; s->data && k < end; k++) {
-        const Part *p = &r->parts.at[k];
-        while (text->n < p->to)
-            text_put(text, "", 1);
-        text_put(text, s->data + p->offset, p->size);
-    }
+    if (!s->data)
+        return;
+    uint8_t *bytes = arena_alloc(r->arena, r->new_size[section] + 1);
+    memset(bytes, 0, r->new_size[section]);
+    for (; k < end; k++)
+        memcpy(bytes + r->parts.at[k].to, s->data + r->parts.at[k].offset, r->parts.at[k].size);
+    text_put(text, bytes, r->new_size[section]);
 }
 
 // Moves the offsets of common entries that entries of .debug_frame have in place.
@@ -408,16 +428,33 @@ static void keep_contents(const Removal *r, uint32_t k, ElfSection *s)
 
 /* -- Tombstones ------------------------------------------------------------------------------------------ */
 
-// Adds an undefined symbol for a weak definition that another one replaces.
+// Appends a name to those of symbols, and returns its offset.
+static uint32_t add_name(Removal *r, const char *name)
+{
+    const ElfSection *names = cubin_section(r->c, cubin_section(r->c, r->c->elf.symtab)->link);
+    if (!r->strings.n)
+        text_put(&r->strings, names->data, names->size);
+    text_put(&r->strings, name, strlen(name) + 1);
+    return (uint32_t)(r->strings.n - strlen(name) - 1);
+}
+
+static void add_symbol(Removal *r, uint32_t symbol, ElfSymbol s)
+{
+    s.info = (uint8_t)(STB_GLOBAL << 4 | symbol_type(&s));
+    VEC_PUSH(r->arena, &r->out.added, s);
+    r->reference[symbol] = added_index(r->out.added.n - 1);
+}
+
+// Adds an undefined symbol for a definition that another one replaces.
 static void add_reference(Removal *r, uint32_t symbol)
 {
     ElfSymbol s = *cubin_symbol(r->c, symbol);
-    s.info = (uint8_t)(STB_GLOBAL << 4 | symbol_type(&s));
+    if (alias_of(r, symbol))
+        s.name = add_name(r, alias_of(r, symbol));
     s.section = SHN_UNDEF;
     s.value = 0;
     s.size = symbol_type(&s) == STT_FUNC ? 0 : s.size;
-    VEC_PUSH(r->arena, &r->out.added, s);
-    r->reference[symbol] = added_index(r->out.added.n - 1);
+    add_symbol(r, symbol, s);
 }
 
 static void remove_symbols(Removal *r)
@@ -427,12 +464,16 @@ static void remove_symbols(Removal *r)
     for (uint32_t k = 0; k < elf->symbols.n; k++) {
         ElfSymbol s = elf->symbols.at[k];
         r->reference[k] = k;
-        if (!r->symbol_gone[k] && is_live_elsewhere(r, k))
+        if (!r->symbol_gone[k] && is_live_elsewhere(r, k)) {
             add_reference(r, k);
+        } else if (!r->symbol_gone[k] && s.section != SHN_UNDEF && s.section < SHN_RESERVED &&
+                   symbol_is_variable(r->c, &s)) {
+            move_place(r, s.section, &s.value);
+            if (r->in->edits && r->in->edits->exported[k])
+                add_symbol(r, k, s);
+        }
         if (r->symbol_gone[k] || r->reference[k] != k)
             s = (ElfSymbol){.text = ""};
-        else if (s.section != SHN_UNDEF && s.section < SHN_RESERVED && symbol_is_variable(r->c, &s))
-            move_place(r, s.section, &s.value);
         VEC_PUSH(r->arena, &r->out.elf.symbols, s);
     }
 }
@@ -448,6 +489,11 @@ static void remove_sections(Removal *r)
         else
             keep_contents(r, k, &s);
         VEC_PUSH(r->arena, &r->out.elf.sections, s);
+    }
+    if (r->strings.n) {
+        ElfSection *names = &r->out.elf.sections.at[cubin_section(r->c, elf->symtab)->link];
+        names->data = (const uint8_t *)r->strings.at;
+        names->size = r->strings.n;
     }
 }
 
@@ -479,6 +525,24 @@ static void add_banks(Removal *r)
     names->size = text.n;
 }
 
+Edits *input_edits(Link *link, Input *in)
+{
+    Arena *arena = &link->arena;
+    uint32_t sections = in->cubin.elf.sections.n, symbols = in->cubin.elf.symbols.n;
+    if (in->edits)
+        return in->edits;
+    Edits *e = in->edits = NEW(arena, Edits);
+    e->content = NEW_ARRAY(arena, uint8_t *, sections);
+    e->size = NEW_ARRAY(arena, uint64_t, sections);
+    e->moved = NEW_ARRAY(arena, bool, sections);
+    e->alias = NEW_ARRAY(arena, const char *, symbols);
+    e->exported = NEW_ARRAY(arena, bool, symbols);
+    e->section_gone = NEW_ARRAY(arena, bool, sections);
+    e->symbol_gone = NEW_ARRAY(arena, bool, symbols);
+    e->reloc_gone = NEW_ARRAY(arena, bool *, sections);
+    return e;
+}
+
 bool cubin_changes(const Link *link, const Input *in)
 {
     const Cubin *c = &in->cubin;
@@ -497,6 +561,7 @@ void cubin_rewrite(Link *link, Input *in, TextBuffer *text)
     Arena scratch;
     arena_init(&scratch, link->heap);
     Removal r = {.link = link, .in = in, .c = &in->cubin, .arena = &scratch, .out.elf = *elf};
+    r.strings.arena = &scratch;
     memset(&r.out.elf.sections, 0, sizeof r.out.elf.sections);
     memset(&r.out.elf.symbols, 0, sizeof r.out.elf.symbols);
     r.section_gone = NEW_ARRAY(&scratch, bool, elf->sections.n);
@@ -514,6 +579,9 @@ void cubin_rewrite(Link *link, Input *in, TextBuffer *text)
     remove_sections(&r);
     add_banks(&r);
     cubin_compact(&in->cubin, &r.out, &scratch);
+    size_t start = text->n;
     elf_write(&r.out.elf, text);
+    if (in->edits && in->edits->parts.n)
+        user_constants_check(link, in, (const uint8_t *)text->at + start, text->n - start, &scratch);
     arena_free(&scratch);
 }

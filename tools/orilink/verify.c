@@ -249,12 +249,13 @@ static void compare_variable(Verifier *v, const ElfSymbol *s)
 /* -- Fields of constants --------------------------------------------------------------------------------- */
 
 // Calls `use` for each relocation of a function's code that patches a field of linked code of this size.
-typedef void UseField(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user);
+typedef void UseField(Verifier *v, const Input *in, const ElfReloc *reloc, const Field *f, void *user);
 
 static void each_field(Verifier *v, NodeId n, uint64_t size, UseField *use, void *user)
 {
     const Node *node = &v->link->nodes.at[n];
-    const Cubin *c = &v->link->inputs.at[node->input].cubin;
+    const Input *in = &v->link->inputs.at[node->input];
+    const Cubin *c = &in->cubin;
     uint32_t code = cubin_symbol(c, node->symbol)->section;
     Field f;
     for (uint32_t k = c->owned[code]; k; k = c->next[k]) {
@@ -264,7 +265,7 @@ static void each_field(Verifier *v, NodeId n, uint64_t size, UseField *use, void
         for (uint32_t r = 0; r < reloc_count(s); r++) {
             ElfReloc reloc = reloc_at(s, r);
             if (field_of(&reloc, &f) && f.at <= size && size - f.at >= FIELD_BYTES)
-                use(v, c, &reloc, &f, user);
+                use(v, in, &reloc, &f, user);
         }
     }
 }
@@ -277,11 +278,12 @@ typedef struct Code {
     char why[TEXT_MAX];  // the difference; empty: there is none
 } Code;
 
-// True if two fields hold the same part of a variable, or of one with that name and value.
-static bool hold_equal(const Verifier *v, const char *name, const Field *f, uint64_t x, uint64_t y)
+// True if two fields hold the same part of a variable, or of one with that name and value. In our file another variable
+// may replace it.
+static bool hold_equal(const Verifier *v, const char *name, const char *alias, const Field *f, uint64_t x, uint64_t y)
 {
     const Linked *l = &v->ours, *m = &v->reference;
-    for (uint32_t i = first_of(l, &l->symbols, name); i; i = l->symbols.next[i])
+    for (uint32_t i = first_of(l, &l->symbols, alias ? alias : name); i; i = l->symbols.next[i])
         for (uint32_t k = first_of(m, &m->symbols, name); k; k = m->symbols.next[k]) {
             const ElfSymbol *s = &l->elf.symbols.at[i], *t = &m->elf.symbols.at[k];
             bool inside = is_in_file(l, s) && is_in_file(m, t) && fits(l, s);
@@ -292,13 +294,15 @@ static bool hold_equal(const Verifier *v, const char *name, const Field *f, uint
 }
 
 // Checks that a field holds the same part of a variable in both files, and then allows it to differ.
-static void check_field(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
+static void check_field(Verifier *v, const Input *in, const ElfReloc *reloc, const Field *f, void *user)
 {
     Code *code = user;
+    const Cubin *c = &in->cubin;
+    const char *alias = in->edits ? in->edits->alias[reloc->symbol] : NULL;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     bool compiler = s->section && s->section < c->elf.sections.n && c->owner[s->section];
     if (!compiler &&
-        !hold_equal(v, s->text, f, field_value(code->ours->data, f), field_value(code->reference->data, f))) {
+        !hold_equal(v, s->text, alias, f, field_value(code->ours->data, f), field_value(code->reference->data, f))) {
         snprintf(code->why, sizeof code->why, "reads '%.200s' at another place", s->text);
         return;
     }
@@ -361,9 +365,10 @@ static bool in_section(const ElfSection *s, uint64_t offset, uint64_t size)
     return s->data && offset <= s->size && size <= s->size - offset;
 }
 
-static void compare_constant(Verifier *v, const Cubin *c, const ElfReloc *reloc, const Field *f, void *user)
+static void compare_constant(Verifier *v, const Input *in, const ElfReloc *reloc, const Field *f, void *user)
 {
     Banks *b = user;
+    const Cubin *c = &in->cubin;
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     if (!s->section || s->section >= c->elf.sections.n || !c->owner[s->section] ||
         cubin_section(c, s->section)->type != SHT_NV_CONSTANT0 + CONSTANT_BANK)

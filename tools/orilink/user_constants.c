@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// Lays out the constants of the user again: the documented pre-pass if their bank overflows, the documented merging,
+// and aliases. A section stays as it is if code names it as a whole: places are relative to it then.
+//
+// Inferred: a constant is used if functions that stay, or data outside of the bank, reach it, or if the host may name
+// it.
+#include "tools/orilink/user_constants.h"
+#include "tools/orilink/space.h"
+
+typedef struct Reader {
+    UserConstants *u;
+    bool *reached;  // by NodeId
+} Reader;
+
+/* -- Use ------------------------------------------------------------------------------------------------- */
+
+static bool is_user_bank(const ElfSection *s) { return s->type == SHT_NV_CONSTANT0 + USER_BANK; }
+
+// True for a variable in constant memory that the host cannot name.
+static bool is_unnamed_constant(const Link *link, const Node *node)
+{
+    const Cubin *c = &link->inputs.at[node->input].cubin;
+    return node->kind == NODE_VARIABLE && !node->root &&
+           is_user_bank(cubin_section(c, cubin_symbol(c, node->symbol)->section));
+}
+
+// Finds what the rest of the program reaches.
+static void find_reached(Reader *r)
+{
+    const Link *link = r->u->link;
+    VEC(NodeId) work = {0};
+    r->reached = NEW_ARRAY(&r->u->arena, bool, link->nodes.n);
+    for (NodeId n = 1; n < link->nodes.n; n++) {
+        r->reached[n] = link->nodes.at[n].live && !is_unnamed_constant(link, &link->nodes.at[n]);
+        if (r->reached[n])
+            VEC_PUSH(&r->u->arena, &work, n);
+    }
+    for (uint32_t at = 0; at < work.n; at++) {
+        uint32_t count;
+        const Edge *edges = node_edges(link, work.at[at], &count);
+        for (uint32_t k = 0; k < count; k++) {
+            if (!r->reached[edges[k].to])
+                VEC_PUSH(&r->u->arena, &work, edges[k].to);
+            r->reached[edges[k].to] = true;
+        }
+    }
+}
+
+/* -- Sections -------------------------------------------------------------------------------------------- */
+
+// Adds bytes of a section as a constant, with the symbols of variables.
+static void add_constant(Reader *r, UserSection *s, uint64_t offset, uint64_t size, const Place *places, uint32_t n)
+{
+    UserConstants *u = r->u;
+    const Input *in = &u->link->inputs.at[s->input];
+    const ElfSection *section = cubin_section(&in->cubin, s->section);
+    DedupSymbol symbol = {.name = "", .place = offset};
+    for (uint32_t k = 0; k < n; k++) {
+        NodeId node = in->node[places[k].symbol];
+        bool here = !is_replaced(u->link, in, places[k].symbol);
+        symbol.is_reached |= here && r->reached[node];
+        symbol.is_hidden |= here && u->link->nodes.at[node].live;
+    }
+    symbol.is_hidden = n && !symbol.is_hidden;
+    if (n) {
+        symbol.name = cubin_symbol(&in->cubin, places[0].symbol)->text;
+        symbol.is_local = symbol_bind(cubin_symbol(&in->cubin, places[0].symbol)) == STB_LOCAL;
+    }
+    DataRecord record = {section->data + offset, offset, section->align ? alignment_at(section, offset) : 0, size,
+                         u->constants.n};
+    VEC_PUSH(&u->arena, &s->data.records, record);
+    VEC_PUSH(&u->arena, &u->symbols, symbol);
+    VEC_PUSH(&u->arena, &u->constants,
+             ((UserConstant){u->sections.n, n ? places[0].symbol : 0, n, offset, size, false, 0}));
+}
+
+// Adds bytes between variables as a constant if they are not all zero: else they are padding.
+static void add_gap(Reader *r, UserSection *s, uint64_t from, uint64_t to)
+{
+    const uint8_t *bytes = cubin_section(&r->u->link->inputs.at[s->input].cubin, s->section)->data;
+    for (uint64_t k = from; k < to; k++)
+        if (bytes[k]) {
+            add_constant(r, s, from, to - from, NULL, 0);
+            return;
+        }
+}
+
+// True if a relocation of a section that debuggers do not read names a section as a whole.
+static bool is_named(const Cubin *c, uint32_t section)
+{
+    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+        const ElfSection *s = cubin_section(c, k);
+        bool relocs = (s->type == SHT_REL || s->type == SHT_RELA) && !section_is_debug(cubin_section(c, s->info));
+        for (uint32_t n = 0; relocs && n < reloc_count(s); n++) {
+            const ElfSymbol *symbol = cubin_symbol(c, reloc_at(s, n).symbol);
+            if (symbol->section == section && !symbol_is_variable(c, symbol))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Returns the places of relocations in a section, and their number.
+static DedupReloc *section_relocs(UserConstants *u, const UserSection *s, uint32_t *n)
+{
+    const Cubin *c = &u->link->inputs.at[s->input].cubin;
+    VEC(DedupReloc) relocs = {0};
+    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+        const ElfSection *section = cubin_section(c, k);
+        bool here = (section->type == SHT_REL || section->type == SHT_RELA) && section->info == s->section;
+        for (uint32_t i = 0; here && i < reloc_count(section); i++)
+            VEC_PUSH(&u->arena, &relocs, ((DedupReloc){reloc_at(section, i).offset, false}));
+    }
+    *n = relocs.n;
+    return relocs.at;
+}
+
+// Marks the constants that relocations patch. Those of the section are the last ones.
+static void mark_patched(UserConstants *u, const UserSection *s, uint32_t first)
+{
+    uint32_t n;
+    const DedupReloc *relocs = section_relocs(u, s, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t low = first, high = u->constants.n;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (u->constants.at[middle].offset <= relocs[k].place)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > first)
+            u->constants.at[low - 1].has_relocs = true;
+    }
+}
+
+// True if the variables of a section have distinct names.
+static bool names_are_distinct(UserConstants *u, const Cubin *c, const Place *places, uint32_t n)
+{
+    StrTable names;
+    str_init(&names, &u->arena, NULL);
+    uint32_t empty = names.strings.n;
+    for (uint32_t k = 0; k < n; k++)
+        str_intern_z(&names, cubin_symbol(c, places[k].symbol)->text);
+    return names.strings.n - empty == n;
+}
+
+// Adds the section of some variables, unless one lies outside of it.
+static void read_section(Reader *r, uint32_t input, const Place *places, uint32_t n)
+{
+    UserConstants *u = r->u;
+    const Cubin *c = &u->link->inputs.at[input].cubin;
+    UserSection s = {.input = input, .section = places[0].section};
+    const ElfSection *section = cubin_section(c, s.section);
+    uint32_t first = u->constants.n;
+    uint64_t at = 0;
+    s.data = (DataSection){.index = s.section, .size = section->size, .align = section->align};
+    for (uint32_t k = 0, next; k < n && section->data; k = next) {
+        uint64_t start = places[k].offset, stop = start;
+        for (next = k; next < n && (next == k || places[next].offset < stop); next++) {
+            if (places[next].offset > section->size || places[next].size > section->size - places[next].offset) {
+                u->constants.n = u->symbols.n = first;
+                return;
+            }
+            stop = MAX(stop, places[next].offset + places[next].size);
+        }
+        add_gap(r, &s, at, start);
+        add_constant(r, &s, start, stop - start, places + k, next - k);
+        at = stop;
+    }
+    add_gap(r, &s, at, section->data ? section->size : 0);
+    if (!section->data || is_named(c, s.section) || !names_are_distinct(u, c, places, n)) {
+        u->constants.n = u->symbols.n = first;
+        return;
+    }
+    mark_patched(u, &s, first);
+    VEC_PUSH(&u->arena, &u->sections, s);
+}
+
+static void read_sections(Reader *r)
+{
+    UserConstants *u = r->u;
+    VEC_PUSH(&u->arena, &u->constants, (UserConstant){0});
+    VEC_PUSH(&u->arena, &u->symbols, (DedupSymbol){0});
+    for (uint32_t i = 0; i < u->link->inputs.n; i++) {
+        const Input *in = &u->link->inputs.at[i];
+        for (uint32_t k = 0, next; k < in->variables.n && !in->cubin.fixed && !in->is_system; k = next) {
+            for (next = k; next < in->variables.n && in->variables.at[next].section == in->variables.at[k].section;)
+                next++;
+            if (is_user_bank(cubin_section(&in->cubin, in->variables.at[k].section)))
+                read_section(r, i, in->variables.at + k, next - k);
+        }
+    }
+}
+
+// Returns the size of the bank with what stays.
+static uint64_t bank_size(const UserConstants *u)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < u->link->inputs.n; i++) {
+        const Input *in = &u->link->inputs.at[i];
+        for (uint32_t k = 0; k < in->variables.n; k++) {
+            const Place *p = &in->variables.at[k];
+            if (is_user_bank(cubin_section(&in->cubin, p->section)) && !is_replaced(u->link, in, p->symbol) &&
+                u->link->nodes.at[in->node[p->symbol]].live)
+                size += p->size;
+        }
+    }
+    return size;
+}
+
+/* -- Edits ----------------------------------------------------------------------------------------------- */
+
+// True if a constant of a section has no symbol.
+static bool has_anonymous(const UserConstants *u, const UserSection *s)
+{
+    for (uint32_t k = 0; k < s->data.records.n; k++)
+        if (!u->constants.at[s->data.records.at[k].symbol].symbol)
+            return true;
+    return false;
+}
+
+static void optimize_space(UserConstants *u, UserSection *s)
+{
+    const Cubin *c = &u->link->inputs.at[s->input].cubin;
+    uint32_t n;
+    DedupReloc *relocs = section_relocs(u, s, &n);
+    if (!has_anonymous(u, s))
+        s->edited = data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at, relocs,
+                                        n, u->verbose);
+}
+
+// Removes the records of constants that go or have a place elsewhere.
+static void drop_hidden(UserConstants *u, UserSection *s)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->data.records.n; k++) {
+        uint32_t constant = s->data.records.at[k].symbol;
+        if (!u->symbols.at[constant].is_hidden && !u->constants.at[constant].alias)
+            s->data.records.at[n++] = s->data.records.at[k];
+    }
+    s->data.records.n = n;
+}
+
+// Shares constants of a section as nvlink is documented to do it.
+static void merge_documented(UserConstants *u, UserSection *s)
+{
+    const Cubin *c = &u->link->inputs.at[s->input].cubin;
+    Dedup d;
+    if (u->verbose)
+        out_fmt(u->verbose, "layout and merge section %s\n", cubin_section(c, s->section)->text);
+    dedup_init(&d, &u->arena, u->symbols.at, true, u->verbose);
+    dedup_section(&d, &s->data, NULL, 0);
+    s->data = d.target;
+    s->edited = true;
+}
+
+// Places the constants of a section in their order.
+static void place_constants(UserConstants *u, UserSection *s)
+{
+    data_layout(&s->data, &u->arena, true);
+    for (uint32_t k = 0; k < s->data.records.n; k++)
+        u->symbols.at[s->data.records.at[k].symbol].place = s->data.records.at[k].offset;
+}
+
+static void edit_section(UserConstants *u, const UserSection *s)
+{
+    Edits *e = input_edits(u->link, &u->link->inputs.at[s->input]);
+    e->moved[s->section] = true;
+    e->size[s->section] = s->data.size;
+}
+
+// Writes the place of a constant to the edits of its file, or the name of the one that replaces it.
+static void edit_constant(UserConstants *u, uint32_t constant)
+{
+    const UserConstant *x = &u->constants.at[constant], *other = &u->constants.at[x->alias];
+    const UserSection *s = &u->sections.at[x->section];
+    Edits *e = u->link->inputs.at[s->input].edits;
+    if (!s->edited || (u->symbols.at[constant].is_hidden && !x->alias))
+        return;
+    if (x->alias && other->section != x->section) {
+        Input *of = &u->link->inputs.at[u->sections.at[other->section].input];
+        e->alias[x->symbol] = cubin_symbol(&of->cubin, other->symbol)->text;
+        of->edits->exported[other->symbol] = u->symbols.at[x->alias].is_local;
+        return;
+    }
+    Part part = {s->section, x->offset, x->size, u->symbols.at[x->alias ? x->alias : constant].place};
+    VEC_PUSH(&u->link->arena, &e->parts, part);
+}
+
+void user_constants_edit(UserConstants *u)
+{
+    Reader r = {.u = u};
+    arena_init(&u->arena, u->link->heap);
+    find_reached(&r);
+    read_sections(&r);
+    bool optimizes = u->forced || bank_size(u) > USER_LIMIT;
+    if (u->mode == MERGE_ALIAS)
+        user_constants_alias(u);
+    for (uint32_t k = 0; k < u->sections.n; k++) {
+        UserSection *s = &u->sections.at[k];
+        if (optimizes)
+            optimize_space(u, s);
+        drop_hidden(u, s);
+        if (u->mode == MERGE_DOCUMENTED)
+            merge_documented(u, s);
+        else if (s->edited)
+            place_constants(u, s);
+        if (s->edited)
+            edit_section(u, s);
+    }
+    for (uint32_t k = 1; k < u->constants.n; k++)
+        edit_constant(u, k);
+}

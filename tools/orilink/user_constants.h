@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Constants of the user: variables in the sections .nv.constant3 of files, which nvlink joins to one bank of at most 64
+// KB. Each file's section may be laid out again, and equal constants may have one place.
+#ifndef ORI_USER_CONSTANTS_H
+#define ORI_USER_CONSTANTS_H
+
+#include "tools/orilink/dedup.h"
+#include "tools/orilink/link.h"
+
+enum { USER_BANK = 3, USER_LIMIT = 1 << 16 };
+
+typedef enum {
+    MERGE_NONE,
+    MERGE_DOCUMENTED,  // as nvlink is documented to do it with merge-constants
+    MERGE_ALIAS,       // equal constants that the host cannot name
+} MergeMode;
+
+// Variables that overlap, or bytes between variables that no symbol names. The record of a section has its index.
+typedef struct UserConstant {
+    uint32_t section;  // of UserConstants
+    uint32_t symbol;   // the first one of its file; 0 = none
+    uint32_t nsymbols;
+    uint64_t offset, size;  // in the section of the file
+    bool has_relocs;        // its bytes are patched
+    uint32_t alias;         // the constant that replaces it; 0 = none
+} UserConstant;
+
+// A section that can be laid out again.
+typedef struct UserSection {
+    uint32_t input, section;
+    DataSection data;  // its records are in the order of their new places
+    bool edited;
+} UserSection;
+
+typedef struct UserConstants {
+    Link *link;
+    Arena arena;
+    MergeMode mode;
+    bool forced;   // all sections are laid out again, not only if the bank overflows
+    Out *verbose;  // NULL: no messages
+    VEC(UserSection) sections;
+    VEC(UserConstant) constants;  // constants.at[0] is unused
+    VEC(DedupSymbol) symbols;     // of constants
+} UserConstants;
+
+/* user_constants.c */
+// Lays out constants of the user again, and edits the inputs. Set link, mode, forced and verbose before.
+void user_constants_edit(UserConstants *user);
+
+/* user_alias.c */
+// Finds equal constants, of which one can replace the others.
+void user_constants_alias(UserConstants *user);
+// Prints each constant that another one replaces.
+void user_constants_print(const UserConstants *user, Out *out);
+
+/* user_check.c */
+// Compares the constants of the user in a rewritten cubin, and the relocations that name or patch them, with those of
+// the input. Ends with an internal error if they differ.
+void user_constants_check(const Link *link, const Input *input, const uint8_t *bytes, size_t size, Arena *arena);
+
+#endif
