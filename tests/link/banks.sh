@@ -62,8 +62,8 @@ for sm in 75 80 86; do
     name="nvlink rejects the originals, sm_$sm"
     ! nvlink -arch=sm_$sm -o never many1.$sm.cubin many2.$sm.cubin >log 2>&1 && ok || bad "it links them"
     exits "a plan, sm_$sm" 0 "$ORILINK" --nvlink -o linked --report=json many1.$sm.cubin many2.$sm.cubin
-    says out '{"kernel":"k0","before":72000,"after":36000,"values":4500}'
-    says out '{"kernel":"shares_three","before":72000,"after":64000,"values":8000}'
+    says out '{"kernel":"k0","before":72000,"after":36000,"values":4500,"shared":4500}'
+    says out '{"kernel":"shares_three","before":72000,"after":64000,"values":8000,"shared":1000}'
     name="reads, sm_$sm"
     is "$($python "$root/tests/link/cubin.py" --reads linked "$calls" many1.$sm.cubin many2.$sm.cubin)" '46500 reads, 0 wrong'
     exits "no plan, sm_$sm" 1 "$ORILINK" --nvlink --no-opt -o never many1.$sm.cubin many2.$sm.cubin

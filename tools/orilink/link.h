@@ -182,7 +182,8 @@ void dce_full(Link *link);
 // Marks as live what nvlink is documented to keep. `warns`: of functions whose address is taken and that nothing calls.
 void dce_documented(Link *link, bool warns);
 
-struct Banks;  // tools/orilink/banks.h
+struct Banks;          // tools/orilink/banks.h
+struct UserConstants;  // tools/orilink/user_constants.h
 
 /* report.c */
 // Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.
@@ -195,7 +196,7 @@ bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *
 // Prints direct calls as a graph of Graphviz.
 void report_callgraph(const Link *link, bool demangled, Out *out);
 // Prints each function and variable, and why it is live, as JSON.
-void report_json(Link *link, const struct Banks *banks, Out *out);
+void report_json(Link *link, const struct Banks *banks, const struct UserConstants *user, Out *out);
 // Prints registers and stack of the live kernels, with all that they call, and recursion.
 void report_functions(Link *link, Out *out);
 

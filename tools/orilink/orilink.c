@@ -490,9 +490,10 @@ static Status run(Driver *d, int argc, char **argv)
     if (d->report == REPORT_TEXT) {
         report_functions(&d->link, &d->out);
         banks_report(&d->banks, &d->out);
+        user_constants_report(&d->user, &d->out);
     }
     if (d->report == REPORT_JSON)
-        report_json(&d->link, &d->banks, &d->out);
+        report_json(&d->link, &d->banks, &d->user, &d->out);
     if (d->callgraph)
         status = write_report(d, d->dot_file, put_callgraph);
     if (d->map_file && status == ST_OK)

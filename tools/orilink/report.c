@@ -2,7 +2,7 @@
 // Reports of what is removed, and why the rest stays.
 #include "tools/orilink/banks.h"
 #include "tools/orilink/demangle.h"
-#include "tools/orilink/link.h"
+#include "tools/orilink/user_constants.h"
 
 static void removed_section(const Link *link, const Cubin *c, uint32_t section)
 {
@@ -197,7 +197,7 @@ static void put_function(const Link *link, NodeId n, const FunctionFacts *f, Are
     out_char(out, '}');
 }
 
-void report_json(Link *link, const struct Banks *banks, Out *out)
+void report_json(Link *link, const struct Banks *banks, const struct UserConstants *user, Out *out)
 {
     Arena scratch;
     bool first = true;
@@ -213,6 +213,7 @@ void report_json(Link *link, const struct Banks *banks, Out *out)
     }
     out_z(out, "\n]");
     banks_report_json(banks, out);
+    user_constants_report_json(user, out);
     out_z(out, "}\n");
     arena_free(&scratch);
 }

@@ -151,16 +151,3 @@ void user_constants_alias(UserConstants *u)
     }
     arena_free(&f.scratch);
 }
-
-void user_constants_print(const UserConstants *u, Out *out)
-{
-    for (uint32_t k = 1; k < u->constants.n; k++) {
-        const UserConstant *x = &u->constants.at[k], *y = &u->constants.at[x->alias];
-        if (!x->alias)
-            continue;
-        const Cubin *c = &u->link->inputs.at[u->sections.at[x->section].input].cubin;
-        const Cubin *other = &u->link->inputs.at[u->sections.at[y->section].input].cubin;
-        out_fmt(out, "constant '%s' in file '%s' is replaced by '%s' in file '%s'\n", cubin_symbol(c, x->symbol)->text,
-                c->elf.file, cubin_symbol(other, y->symbol)->text, other->elf.file);
-    }
-}

@@ -50,8 +50,15 @@ void user_constants_edit(UserConstants *user);
 /* user_alias.c */
 // Finds equal constants, of which one can replace the others.
 void user_constants_alias(UserConstants *user);
+
+/* user_report.c */
 // Prints each constant that another one replaces.
 void user_constants_print(const UserConstants *user, Out *out);
+// Prints the size of what was laid out again, before and after.
+void user_constants_report(const UserConstants *user, Out *out);
+// The same, by file, and the constants that others replace, as members of a JSON object, each after a comma; nothing if
+// nothing was laid out again.
+void user_constants_report_json(const UserConstants *user, Out *out);
 
 /* user_check.c */
 // Compares the constants of the user in a rewritten cubin, and the relocations that name or patch them, with those of
