@@ -43,6 +43,11 @@ typedef struct Place {
     uint64_t offset, size;
 } Place;
 
+// A symbol of a file.
+typedef struct SymbolRef {
+    uint32_t input, symbol;  // symbol 0 = none
+} SymbolRef;
+
 // A part of a section that stays, and its new place.
 typedef struct Part {
     uint32_t section;
@@ -62,7 +67,7 @@ typedef struct Edits {
     uint64_t *size;      // by section: of the new content
     bool *moved;         // by section: it has only `parts`
     VEC(Part) parts;     // in the order of sections and offsets
-    const char **alias;  // by symbol: the name of the variable of another file that replaces it; NULL: none
+    SymbolRef *alias;    // by symbol: the variable of another file that replaces it
     bool *exported;      // by symbol: another file refers to it
     bool *section_gone;  // by section
     bool *symbol_gone;   // by symbol
@@ -213,6 +218,8 @@ FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles);
 /* remove.c */
 // Returns the edits of a file. They have none at first.
 Edits *input_edits(Link *link, Input *input);
+// Returns the name of the variable of another file that replaces one; NULL: none does.
+const char *alias_name(const Link *link, const Input *input, uint32_t symbol);
 // True if something is removed from a cubin.
 bool cubin_changes(const Link *link, const Input *input);
 // Removes what is not live from a cubin, and appends the rewritten file to a text.

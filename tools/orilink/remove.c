@@ -76,16 +76,10 @@ static bool is_live(const Removal *r, uint32_t symbol)
     return r->link->nodes.at[r->in->node[symbol]].live && !is_replaced(r->link, r->in, symbol);
 }
 
-// Returns the name of the variable of another file that replaces one; NULL: none does.
-static const char *alias_of(const Removal *r, uint32_t symbol)
-{
-    return r->in->edits ? r->in->edits->alias[symbol] : NULL;
-}
-
 // True for a definition of a live name that another one replaces.
 static bool is_live_elsewhere(const Removal *r, uint32_t symbol)
 {
-    if (alias_of(r, symbol))
+    if (alias_name(r->link, r->in, symbol))
         return true;
     return is_replaced(r->link, r->in, symbol) && r->link->nodes.at[r->in->node[symbol]].live;
 }
@@ -449,8 +443,9 @@ static void add_symbol(Removal *r, uint32_t symbol, ElfSymbol s)
 static void add_reference(Removal *r, uint32_t symbol)
 {
     ElfSymbol s = *cubin_symbol(r->c, symbol);
-    if (alias_of(r, symbol))
-        s.name = add_name(r, alias_of(r, symbol));
+    const char *alias = alias_name(r->link, r->in, symbol);
+    if (alias)
+        s.name = add_name(r, alias);
     s.section = SHN_UNDEF;
     s.value = 0;
     s.size = symbol_type(&s) == STT_FUNC ? 0 : s.size;
@@ -535,12 +530,18 @@ Edits *input_edits(Link *link, Input *in)
     e->content = NEW_ARRAY(arena, uint8_t *, sections);
     e->size = NEW_ARRAY(arena, uint64_t, sections);
     e->moved = NEW_ARRAY(arena, bool, sections);
-    e->alias = NEW_ARRAY(arena, const char *, symbols);
+    e->alias = NEW_ARRAY(arena, SymbolRef, symbols);
     e->exported = NEW_ARRAY(arena, bool, symbols);
     e->section_gone = NEW_ARRAY(arena, bool, sections);
     e->symbol_gone = NEW_ARRAY(arena, bool, symbols);
     e->reloc_gone = NEW_ARRAY(arena, bool *, sections);
     return e;
+}
+
+const char *alias_name(const Link *link, const Input *in, uint32_t symbol)
+{
+    SymbolRef by = in->edits ? in->edits->alias[symbol] : (SymbolRef){0};
+    return by.symbol ? cubin_symbol(&link->inputs.at[by.input].cubin, by.symbol)->text : NULL;
 }
 
 bool cubin_changes(const Link *link, const Input *in)

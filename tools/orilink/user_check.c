@@ -27,7 +27,7 @@ static bool is_moved(const Checker *x, const ElfSymbol *s)
 // Returns the name by which the rewritten file refers to a symbol.
 static const char *name_of(const Checker *x, uint32_t symbol)
 {
-    const char *alias = x->in->edits->alias[symbol];
+    const char *alias = alias_name(x->link, x->in, symbol);
     return alias ? alias : cubin_symbol(&x->in->cubin, symbol)->text;
 }
 
@@ -40,8 +40,23 @@ static const ElfSymbol *find_constant(const Checker *x, const char *name)
 
 /* -- Constants ------------------------------------------------------------------------------------------- */
 
+// Compares a constant with that of another file which replaces it.
+static void check_alias(const Checker *x, uint32_t symbol, SymbolRef by)
+{
+    const Cubin *c = &x->in->cubin, *d = &x->link->inputs.at[by.input].cubin;
+    const ElfSymbol *s = cubin_symbol(c, symbol), *t = cubin_symbol(d, by.symbol);
+    const ElfSection *a = cubin_section(c, s->section), *b = cubin_section(d, t->section);
+    if (s->size != t->size || s->other != t->other || alignment_at(a, s->value) > alignment_at(b, t->value) ||
+        memcmp(a->data + s->value, b->data + t->value, s->size) != 0)
+        fail(x, "constant", s->text);
+}
+
 static void check_constant(const Checker *x, uint32_t symbol)
 {
+    if (x->in->edits->alias[symbol].symbol) {
+        check_alias(x, symbol, x->in->edits->alias[symbol]);
+        return;
+    }
     const ElfSymbol *s = cubin_symbol(&x->in->cubin, symbol), *t = find_constant(x, s->text);
     const ElfSection *old = cubin_section(&x->in->cubin, s->section), *new = t ? &x->elf.sections.at[t->section] : NULL;
     if (!t && !x->link->nodes.at[x->in->node[symbol]].root)
@@ -134,7 +149,7 @@ void user_constants_check(const Link *link, const Input *in, const uint8_t *byte
     for (uint32_t k = 0; k < in->variables.n; k++) {
         uint32_t symbol = in->variables.at[k].symbol;
         bool stays = link->nodes.at[in->node[symbol]].live && !is_replaced(link, in, symbol);
-        if (stays && in->edits->moved[in->variables.at[k].section] && !in->edits->alias[symbol])
+        if (stays && in->edits->moved[in->variables.at[k].section])
             check_constant(&x, symbol);
     }
     for (uint32_t k = 1; k < c->elf.sections.n; k++) {

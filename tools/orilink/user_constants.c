@@ -116,7 +116,7 @@ static DedupReloc *section_relocs(UserConstants *u, const UserSection *s, uint32
 }
 
 // Marks the constants that relocations patch. Those of the section are the last ones.
-static void mark_patched(UserConstants *u, const UserSection *s, uint32_t first)
+static void mark_patched(UserConstants *u, UserSection *s, uint32_t first)
 {
     uint32_t n;
     const DedupReloc *relocs = section_relocs(u, s, &n);
@@ -129,8 +129,11 @@ static void mark_patched(UserConstants *u, const UserSection *s, uint32_t first)
             else
                 high = middle;
         }
-        if (low > first)
-            u->constants.at[low - 1].has_relocs = true;
+        UserConstant *x = &u->constants.at[low - 1];
+        if (low > first && relocs[k].place - x->offset < x->size)
+            x->has_relocs = true;
+        else
+            s->fixed = true;
     }
 }
 
@@ -226,8 +229,8 @@ static void optimize_space(UserConstants *u, UserSection *s)
     uint32_t n;
     DedupReloc *relocs = section_relocs(u, s, &n);
     if (!has_anonymous(u, s))
-        s->edited = data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at, relocs,
-                                        n, u->verbose);
+        s->edited |= data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at, relocs,
+                                         n, u->verbose);
 }
 
 // Removes the records of constants that go or have a place elsewhere.
@@ -249,6 +252,9 @@ static void merge_documented(UserConstants *u, UserSection *s)
     Dedup d;
     if (u->verbose)
         out_fmt(u->verbose, "layout and merge section %s\n", cubin_section(c, s->section)->text);
+    for (uint32_t k = 0; k < s->data.records.n; k++)
+        u->symbols.at[s->data.records.at[k].symbol].is_reached |=
+            u->constants.at[s->data.records.at[k].symbol].has_relocs;  // its bytes are not known
     dedup_init(&d, &u->arena, u->symbols.at, true, u->verbose);
     dedup_section(&d, &s->data, NULL, 0);
     s->data = d.target;
@@ -280,7 +286,7 @@ static void edit_constant(UserConstants *u, uint32_t constant)
         return;
     if (x->alias && other->section != x->section) {
         Input *of = &u->link->inputs.at[u->sections.at[other->section].input];
-        e->alias[x->symbol] = cubin_symbol(&of->cubin, other->symbol)->text;
+        e->alias[x->symbol] = (SymbolRef){u->sections.at[other->section].input, other->symbol};
         of->edits->exported[other->symbol] = u->symbols.at[x->alias].is_local;
         return;
     }
@@ -302,7 +308,7 @@ void user_constants_edit(UserConstants *u)
         if (optimizes)
             optimize_space(u, s);
         drop_hidden(u, s);
-        if (u->mode == MERGE_DOCUMENTED)
+        if (u->mode == MERGE_DOCUMENTED && !s->fixed)
             merge_documented(u, s);
         else if (s->edited)
             place_constants(u, s);

@@ -298,7 +298,7 @@ static void check_field(Verifier *v, const Input *in, const ElfReloc *reloc, con
 {
     Code *code = user;
     const Cubin *c = &in->cubin;
-    const char *alias = in->edits ? in->edits->alias[reloc->symbol] : NULL;
+    const char *alias = alias_name(v->link, in, reloc->symbol);
     const ElfSymbol *s = cubin_symbol(c, reloc->symbol);
     bool compiler = s->section && s->section < c->elf.sections.n && c->owner[s->section];
     if (!compiler &&
