@@ -7,6 +7,7 @@
 //
 //   kernel NAME            a function of a kind, and its code .text.NAME; st_other of a kernel is 0x10
 //   function NAME, static NAME, undefined NAME
+//   reserved NAME          a function in a section of a reserved index
 //   other NUMBER           st_other of the function before the line
 //   section NAME TYPE OF   a section of a function, or of another section; `-`: of none
 //   refers SECTION NAME    a relocation; `-`: of symbol 0
@@ -235,6 +236,8 @@ static int add_line(Object *o, const char *form, const char *a, const char *b, c
         add_code(o, a, LOCAL, 0);
     else if (is(form, "undefined"))
         add_function(o, a, GLOBAL, 0, 0);
+    else if (is(form, "reserved"))
+        add_function(o, a, GLOBAL, 0, 0xfff1);
     else if (is(form, "other"))
         o->functions[o->nfunctions - 1].other = number(a);
     else if (is(form, "section"))

@@ -414,6 +414,12 @@ done
 
 # -- Damage ----------------------------------------------------------------------------------------------------------
 
+object reserved 'kernel main
+reserved absolute
+call main absolute'
+exits 'a function in a reserved section' 1 "$ORILINK" --optimize-data-layout -o never reserved.cubin
+says 'a function in a reserved section' err \
+    "orilink: error: 'reserved.cubin' is damaged: function 2 (absolute) is in no section"
 # -- Roots -------------------------------------------------------------------------------------------------------------
 
 exits 'the only root' 0 "$ORILINK" --root helper_a -Map map synthetic.cubin

@@ -77,6 +77,18 @@ static bool find_function(CubinReader *r, uint32_t k)
     return true;
 }
 
+// Checks that functions that are defined have sections.
+static bool check_functions(CubinReader *r)
+{
+    const Elf *elf = &r->c->elf;
+    for (uint32_t k = 1; k < elf->symbols.n; k++) {
+        const ElfSymbol *s = &elf->symbols.at[k];
+        if (symbol_type(s) == STT_FUNC && s->section >= SHN_RESERVED)
+            return elf_damaged(elf, r->diag, "function %u (%s) is in no section", k, s->text);
+    }
+    return true;
+}
+
 // Finds the code to which a section belongs, also by way of a section: relocations of constants.
 static bool find_owner(CubinReader *r, uint32_t k)
 {
@@ -268,7 +280,7 @@ bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, A
                    SHN_RESERVED - 1);
         return false;
     }
-    if (!elf_read_symbols(elf, arena, diag))
+    if (!elf_read_symbols(elf, arena, diag) || !check_functions(&r))
         return false;
     c->sm = elf->flags >> 8 & 0xff;
     c->owner = NEW_ARRAY(arena, uint32_t, elf->sections.n);
