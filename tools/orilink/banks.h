@@ -69,6 +69,10 @@ typedef struct Banks {
 // all functions fit in a bank. Nothing, if there is code that cannot be read.
 void banks_read(Banks *banks, Link *link, bool all);
 
+/* bank_reach.c */
+// Adds the live kernels, with the functions of `banks` that each reaches.
+void banks_reach(Banks *banks);
+
 /* bank_dedup.c */
 // Makes one bank for all kernels, without duplicates, as nvlink is documented to do it if a bank overflows, or if
 // `forced`. Plans nothing if that does not fit. `verbose`: for messages; NULL: none.
