@@ -99,6 +99,12 @@ static bool add_read(Reader *r, const Input *in, BankFunction *f, uint32_t secti
     return true;
 }
 
+// True for relocations of a section of code.
+static bool has_relocs_of(const ElfSection *s, uint32_t code)
+{
+    return (s->type == SHT_REL || s->type == SHT_RELA) && s->info == code;
+}
+
 static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
 {
     const Node *node = &r->b->link->nodes.at[n];
@@ -110,10 +116,13 @@ static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
         read_sections(r, f.input);
     f.size = (size + BANK_ALIGN - 1) & ~(uint64_t)(BANK_ALIGN - 1);
     f.fixed = reason_to_keep(r, &f);
+    uint32_t relocs = 0;
+    for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k])
+        relocs += has_relocs_of(cubin_section(c, k), code) ? reloc_count(cubin_section(c, k)) : 0;
+    VEC_RESERVE(&r->b->arena, &f.reads, relocs);
     for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k]) {
         const ElfSection *s = cubin_section(c, k);
-        bool relocs = (s->type == SHT_REL || s->type == SHT_RELA) && s->info == code;
-        for (uint32_t i = 0; relocs && i < reloc_count(s) && !f.fixed; i++)
+        for (uint32_t i = 0; has_relocs_of(s, code) && i < reloc_count(s) && !f.fixed; i++)
             if (!add_read(r, in, &f, k, i))
                 f.fixed = "its code takes the address of a constant";
     }
