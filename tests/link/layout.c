@@ -340,9 +340,9 @@ static int run_shape(const char *shape, uint32_t n, Arena *arena)
     Dedup d;
     DataSection s = {.index = 1};
     DedupSymbol *symbols = NEW_ARRAY(arena, DedupSymbol, n);
-    uint8_t *bytes = arena_alloc(arena, (size_t)n * ROOM);
+    uint8_t *at = arena_alloc(arena, (size_t)n * ROOM);
+    VEC_RESERVE(arena, &s.records, n);
     for (uint32_t k = 0; k < n; k++) {
-        uint8_t *at = bytes + (size_t)k * ROOM;
         uint32_t size = make_constant(shape, k, &random, at);
         if (!size) {
             fprintf(stderr, "usage: link-layout --dedup=distinct|class|doubles|equal N\n");
@@ -350,6 +350,7 @@ static int run_shape(const char *shape, uint32_t n, Arena *arena)
         }
         data_insert(&s, arena, (DataRecord){at, RECORD_APPEND, MIN(size, 8), size, k}, NULL);
         symbols[k] = (DedupSymbol){.name = "constant", .entry = "kernel", .place = s.records.at[k].offset};
+        at += size;
     }
     dedup_init(&d, arena, symbols, false, NULL);
     dedup_section(&d, &s, NULL, 0);
