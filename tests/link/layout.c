@@ -361,7 +361,6 @@ static int run_shape(const char *shape, uint32_t n, Arena *arena)
 int main(int argc, char **argv)
 {
     const char option[] = "--dedup=";
-    bool costs = argc == 3 && strncmp(argv[1], option, strlen(option)) == 0;
     uint32_t runs = argc > 1 ? (uint32_t)atoi(argv[1]) : 20000, seed = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
     Heap heap = {0};
     jmp_buf unwind;
@@ -370,7 +369,7 @@ int main(int argc, char **argv)
     arena_init(&arena, &heap);
     if (setjmp(unwind))
         return 3;
-    if (costs) {
+    if (argc == 3 && strncmp(argv[1], option, strlen(option)) == 0) {
         int status = run_shape(argv[1] + strlen(option), (uint32_t)atoi(argv[2]), &arena);
         heap_release(&heap);
         return status;
