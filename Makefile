@@ -247,10 +247,10 @@ $B/fuzz-link: $(LINK_PARTS)
 $B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/ori.a
 	$(LINK) -fsanitize=fuzzer $(filter %.o,$^) $(filter %.a,$^) -o $@
 
-bench: all
+bench: all $B/link-layout
 	tests/bench/bench.sh
 	ORIOPT=$B/oriopt tests/bench/growth.sh
-	ORILINK=$B/orilink tests/bench/growth_link.sh
+	ORILINK=$B/orilink LAYOUT=$B/link-layout tests/bench/growth_link.sh
 
 # Counts depend on the compiler and its options. LTO stays off: it saves 2 to 5 % of the instructions, but hides functions
 # from the profile.

@@ -19,10 +19,13 @@ FILE_MAX = 10000  # functions of a file: ELF has at most 65279 sections, and a k
 
 
 class Function:
-    """A function. `calls` and `refers` are names of what it calls, and of variables and sections to which it refers."""
+    """A function. `calls` and `refers` are names of what it calls, and of variables and sections to which it refers.
 
-    def __init__(self, name, calls=(), refers=(), kernel=False, bind=GLOBAL, registers=24):
-        self.name, self.calls, self.refers = name, calls, refers
+    `constants` are doubles that it reads.
+    """
+
+    def __init__(self, name, calls=(), refers=(), kernel=False, bind=GLOBAL, registers=24, constants=()):
+        self.name, self.calls, self.refers, self.constants = name, calls, refers, constants
         self.kernel, self.bind, self.registers = kernel, bind, registers
 
 
@@ -120,15 +123,19 @@ class Cubin:
         self.prototype = self.add(".nv.prototype", 0x70000002, 0, 3, 0, 4, 8)
         for f in self.functions:
             f.rela = self.add_rela(f.code) if f.calls else None
-            f.rel = self.add_rel(f.code) if f.calls or f.refers else None
+            f.rel = self.add_rel(f.code) if f.calls or f.refers or f.constants else None
         if frames:
             self.frame_rel, self.frame_rela = self.add_rel(self.frame), self.add_rela(self.frame)
         for d in self.data:
             d.section = Section(d.name, 0x70000008, 3, align=8, data=bytes(8 * len(d.variables)))
             d.rel = self.add_rel(d.section) if d.points else None
         for f in self.functions:
+            if f.constants:
+                values = struct.pack("<%dd" % len(f.constants), *f.constants)
+                f.bank = self.add(".nv.constant2." + f.name, 0x70000066, 0x42, 0, f.code, 8, data=values)
+        for f in self.functions:
             if f.kernel:
-                f.constants = self.add(".nv.constant0." + f.name, 0x70000064, 0x42, 0, f.code, 4, data=bytes(0x168))
+                f.parameters = self.add(".nv.constant0." + f.name, 0x70000064, 0x42, 0, f.code, 4, data=bytes(0x168))
         for s in [f.code for f in self.functions] + [d.section for d in self.data]:
             self.append(s)
 
@@ -142,8 +149,13 @@ class Cubin:
                 self.add_symbol(s, s.name, SECTION, 0, s.index)
         for d in self.data:
             self.add_symbol(d.name, d.name, SECTION, 0, d.section.index)
+        for f in self.functions:
+            f.first = len(self.symbols) // 24  # of its constants
+            for k in range(0, 8 * len(f.constants), 8):
+                text = "%s.const_opt.%d.%d" % (f.name, k, k + 8)
+                self.add_symbol(None, text, LOCAL << 4 | VARIABLE, 0x81, f.bank.index, k, 8)
         for f in sorted(self.functions, key=lambda f: f.bind != LOCAL):
-            slots = len(f.calls) + len(f.refers) + 1
+            slots = len(f.calls) + len(f.refers) + len(f.constants) + 1
             f.code.data = NOP * (slots + -slots % 8)
             self.add_symbol(f.name, f.name, f.bind << 4 | FUNCTION, 0x10 * f.kernel, f.code.index, 0, len(f.code.data))
             f.symbol = self.number[f.name]
@@ -178,6 +190,7 @@ class Cubin:
                 f.rela.data = struct.pack("<QIIQQIIQ", 0, 0x39, f.symbol, 16, 16, 0x38, f.symbol, 16)
             if f.rel:
                 targets = [(0x3A, k) for k in called] + [(0x38, number[name]) for name in f.refers]
+                targets += [(0x40, f.first + k) for k in range(len(f.constants))]
                 f.rel.data = b"".join(struct.pack("<QII", 16 * k, *target) for k, target in enumerate(targets))
         for d in self.data:
             if d.rel:
@@ -192,7 +205,7 @@ class Cubin:
         if undefined:
             out += struct.pack("<BBH%dI" % len(undefined), 4, 0xF, 4 * len(undefined), *undefined)
         if f.kernel:
-            out += struct.pack("<4I", 0x80A04, self.number[f.constants], 0x80160, 0x81903)
+            out += struct.pack("<4I", 0x80A04, self.number[f.parameters], 0x80160, 0x81903)
             out += struct.pack("<5I", 0xC1704, 0, 0, 0x21F000, 0xFF1B03)
         return out + struct.pack("<BBH", 3, 0x5F, 0)
 
@@ -462,9 +475,50 @@ def indirect(n):
     return ["--kernels-used=live"], split(out, signatures=signatures)
 
 
+def numbers(first, n):
+    """Returns distinct doubles."""
+    return [1 + (first + k) * 2.0**-40 for k in range(n)]
+
+
+def reach(n):
+    """N / 2 kernels that call functions of one chain, of which the last function has constants. All are live."""
+    names = [mangled("link%06d" % k) for k in range(n // 2)]
+    out = [kernel("live", k, calls=[name]) for k, name in enumerate(names)]
+    out += [Function(name, calls=names[k + 1:k + 2]) for k, name in enumerate(names)]
+    out[-1].constants = numbers(0, 5)
+    return ["--optimize-data-layout"], split(out)
+
+
+def banks(n):
+    """N / 500 kernels, of which each calls ten of 2.5 as many functions, with 50 constants each; all are live.
+
+    Ten of the 50 constants are of 200 that other functions have, too.
+    """
+    names = [mangled("helper%06d" % k) for k in range(n // 200)]
+    out = [kernel("live", k, calls=[names[(k * 7919 + i * i * 31) % len(names)] for i in range(10)])
+           for k in range(n // 500)]
+    for k, name in enumerate(names):
+        out.append(Function(name, constants=numbers(1000 + 40 * k, 40) + numbers(k * 7 % 190, 10)))
+    return ["--optimize-data-layout"], split(out)
+
+
+def duplicates(n):
+    """N constants of functions with 500 each, of which 8,000 are distinct, in one documented bank. All are live."""
+    names = [mangled("helper%06d" % k) for k in range(n // 500)]
+    out = [kernel("live", 0, calls=names)]
+    out += [Function(name, constants=numbers(500 * k % 8000, 500)) for k, name in enumerate(names)]
+    return ["--ocg=documented"], split(out)
+
+
+def overflow(n):
+    """N distinct constants of one function, for which the documented algorithm gives up."""
+    out = [kernel("live", 0, constants=numbers(0, n))]
+    return ["--ocg=documented"], split(out)
+
+
 SHAPES = {f.__name__: f for f in (functions, frames, reports, documented, calls, relocs, undefined, variables, sections,
                                   wholes, chain, cycle, weak, files, members, patterns, statics, headers, lists,
-                                  indirect)}
+                                  indirect, reach, banks, duplicates, overflow)}
 
 
 def main():

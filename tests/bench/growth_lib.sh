@@ -47,18 +47,20 @@ peak() {
     cut -d' ' -f4 "$work.peak"
 }
 
-# report UNITS START EMPTY: prints the table of lines `shape units host-instructions peak`. START and EMPTY are the
-# instructions and the peak of a run on nothing.
+# report UNITS START EMPTY [LIMIT]: prints the table of lines `shape units host-instructions peak`. START and EMPTY are
+# the instructions and the peak of a run on nothing; LIMIT is the most bytes that a unit may take.
 report() {
-    printf '\n%-14s %12s %22s %16s %15s\n' 'growth' "$1" 'host instructions each' 'exponent <= 1.1' 'peak bytes each'
-    awk -v start="$2" -v empty="$3" '
+    printf '\n%-14s %12s %22s %16s %15s\n' 'growth' "$1" 'host instructions each' 'exponent <= 1.1' \
+        "peak bytes each${4:+ <= $4}"
+    awk -v start="$2" -v empty="$3" -v limit="${4-}" '
         !$2 || !$3 { printf "%-14s failed\n", $1; next }
         {
             cost = $3 - start
             growth = $1 == shape ? log(cost / before) / log($2 / size) : ""
-            printf "%-14s %12d %22.0f %16s %15.0f\n", $1, $2, cost / $2,
+            peak = ($4 - empty) * 1024 / $2
+            printf "%-14s %12d %22.0f %16s %15.0f%s\n", $1, $2, cost / $2,
                    growth == "" ? "" : sprintf("%.2f %s", growth, growth <= 1.1 ? "met" : "MISSED"),
-                   ($4 - empty) * 1024 / $2
+                   peak, limit == "" ? "" : peak <= limit ? " met" : " MISSED"
             shape = $1; size = $2; before = cost
             fflush()
         }'

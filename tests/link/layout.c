@@ -2,6 +2,12 @@
 // link-layout [RUNS [SEED]]: tests the documented layout of constants in orilink: the hash table, the validation of
 // overlaps, the deduplication and the pre-pass "optimize space", alone and RUNS times (default 100000) against slow
 // models. Ends in `N passed, N failed`.
+//
+// link-layout --dedup=SHAPE N: deduplicates N constants of one section, for make bench. SHAPE is
+//   distinct   random constants of 4, 8 and 16 bytes, of which each is distinct
+//   class      distinct constants of 16 bytes: one size class
+//   doubles    1.0 to N, which have few bits of mantissa: one bucket of the documented hash
+//   equal      doubles, of which 1,000 are distinct
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,8 +438,52 @@ static void check_random_space(Random *r, Arena *arena)
     check(ok, "space", "another result than the rules");
 }
 
+/* -- Cost ------------------------------------------------------------------------------------------------ */
+
+// Makes constant `k` of a shape. Returns its size; 0: the shape is unknown.
+static uint32_t make_constant(const char *shape, uint32_t k, Random *r, uint8_t bytes[static 16])
+{
+    uint64_t low = (uint64_t)random_next(r) << 32 | (k + 1), high = random_next(r);
+    double x = strcmp(shape, "equal") == 0 ? k % 1000 + 1.0 : k + 1.0;
+    memcpy(bytes, &low, 8);
+    memcpy(bytes + 8, &high, 8);
+    if (strcmp(shape, "distinct") == 0)
+        return k % 3 == 0 ? 4 : k % 3 == 1 ? 8 : 16;
+    if (strcmp(shape, "class") == 0)
+        return 16;
+    memcpy(bytes, &x, 8);
+    return strcmp(shape, "doubles") == 0 || strcmp(shape, "equal") == 0 ? 8 : 0;
+}
+
+// Deduplicates constants, and prints the number of those that are left. Returns the exit status.
+static int run_shape(const char *shape, uint32_t n, Arena *arena)
+{
+    enum { ROOM = 16 };
+    Random random = {1};
+    Dedup d;
+    DataSection s = {.index = 1};
+    DedupSymbol *symbols = NEW_ARRAY(arena, DedupSymbol, n);
+    uint8_t *at = arena_alloc(arena, (size_t)n * ROOM);
+    VEC_RESERVE(arena, &s.records, n);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t size = make_constant(shape, k, &random, at);
+        if (!size) {
+            fprintf(stderr, "usage: link-layout --dedup=distinct|class|doubles|equal N\n");
+            return 2;
+        }
+        data_insert(&s, arena, (DataRecord){at, RECORD_APPEND, MIN(size, 8), size, k}, NULL);
+        symbols[k] = (DedupSymbol){.name = "constant", .entry = "kernel", .place = s.records.at[k].offset};
+        at += size;
+    }
+    dedup_init(&d, arena, symbols, false, NULL);
+    dedup_section(&d, &s, NULL, 0);
+    printf("%u constants, %u distinct, %llu bytes\n", n, d.target.records.n, (unsigned long long)d.target.size);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    const char option[] = "--dedup=";
     uint32_t runs = argc > 1 ? (uint32_t)atoi(argv[1]) : 100000, seed = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
     Heap heap = {0};
     jmp_buf unwind;
@@ -442,6 +492,11 @@ int main(int argc, char **argv)
     arena_init(&arena, &heap);
     if (setjmp(unwind))
         return 3;
+    if (argc == 3 && strncmp(argv[1], option, strlen(option)) == 0) {
+        int status = run_shape(argv[1] + strlen(option), (uint32_t)atoi(argv[2]), &arena);
+        heap_release(&heap);
+        return status;
+    }
     check_value_maps(&arena);
     check_overlaps(&arena);
     check_dedup(&arena);

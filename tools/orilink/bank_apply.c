@@ -26,7 +26,7 @@ static void edit_function(Banks *b, const BankFunction *f)
 }
 
 // Writes the bank of a kernel.
-static void edit_kernel(Banks *b, const BankKernel *k)
+static void edit_kernel(Banks *b, BankKernel *k)
 {
     const Node *node = &b->link->nodes.at[k->node];
     const Cubin *c = &b->link->inputs.at[node->input].cubin;
@@ -44,6 +44,7 @@ static void edit_kernel(Banks *b, const BankKernel *k)
         e->section_gone[own->bank] = false;
     } else {
         VEC_PUSH(&b->link->arena, &e->banks, ((AddedBank){code, k->bank, k->size}));
+        k->added = e->banks.n;
     }
 }
 

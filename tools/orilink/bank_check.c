@@ -18,12 +18,12 @@ static bool find_bank(Checker *x)
     const Node *node = &link->nodes.at[x->kernel->node];
     const Input *in = &link->inputs.at[node->input];
     uint32_t code = cubin_symbol(&in->cubin, node->symbol)->section;
-    for (uint32_t k = 0; in->edits && k < in->edits->banks.n; k++)
-        if (in->edits->banks.at[k].code == code) {
-            x->bank = in->edits->banks.at[k].bytes;
-            x->size = in->edits->banks.at[k].size;
-            return true;
-        }
+    if (x->kernel->added) {
+        const AddedBank *added = &in->edits->banks.at[x->kernel->added - 1];
+        x->bank = added->bytes;
+        x->size = added->size;
+        return added->code == code;
+    }
     for (uint32_t k = in->cubin.owned[code]; in->edits && k; k = in->cubin.next[k])
         if (cubin_section(&in->cubin, k)->type == SHT_NV_CONSTANT0 + BANK && in->edits->content[k]) {
             x->bank = in->edits->content[k];

@@ -11,36 +11,62 @@
 typedef struct BankDedup {
     Banks *b;
     Arena scratch;
+    uint32_t **function;       // by input and section: the function whose constants it has, by its index + 1; 0 = none
     uint32_t **number;         // by input and symbol: of a constant; 0 = it is none
     VEC(DedupSymbol) symbols;  // by number
     DataSection *sections;     // by function
     Dedup dedup;
 } BankDedup;
 
+// Returns the function of a constant, by its index + 1; 0: the symbol is no constant that is deduplicated.
+static uint32_t function_of(const BankDedup *x, uint32_t input, uint32_t symbol)
+{
+    const Elf *elf = &x->b->link->inputs.at[input].cubin.elf;
+    const ElfSymbol *s = &elf->symbols.at[symbol];
+    bool constant = symbol_type(s) == STT_CUDA_OBJECT && s->section < elf->sections.n && x->function[input];
+    return constant ? x->function[input][s->section] : 0;
+}
+
+// Makes room for the constants of the functions.
+static void reserve(BankDedup *x)
+{
+    const Banks *b = x->b;
+    uint32_t *count = NEW_ARRAY(&x->scratch, uint32_t, b->functions.n + 1), all = 1;  // by function + 1
+    for (uint32_t i = 0; i < b->link->inputs.n; i++)
+        for (uint32_t k = 1; k < b->link->inputs.at[i].cubin.elf.symbols.n; k++)
+            count[function_of(x, i, k)]++;
+    for (uint32_t k = 0; k < b->functions.n; k++) {
+        VEC_RESERVE(&x->scratch, &x->sections[k].records, count[k + 1]);
+        all += count[k + 1];
+    }
+    VEC_RESERVE(&x->scratch, &x->symbols, all);
+}
+
 // Lists the constants of the functions as records of sections.
 static void read_constants(BankDedup *x)
 {
     Banks *b = x->b;
-    uint32_t **function = NEW_ARRAY(&x->scratch, uint32_t *, b->link->inputs.n);  // by input and section: index + 1
+    x->function = NEW_ARRAY(&x->scratch, uint32_t *, b->link->inputs.n);
     x->number = NEW_ARRAY(&x->scratch, uint32_t *, b->link->inputs.n);
     x->sections = NEW_ARRAY(&x->scratch, DataSection, b->functions.n);
-    VEC_PUSH(&x->scratch, &x->symbols, (DedupSymbol){0});
     for (uint32_t k = 0; k < b->functions.n; k++) {
         const BankFunction *f = &b->functions.at[k];
         const Elf *elf = &b->link->inputs.at[f->input].cubin.elf;
-        if (!function[f->input]) {
-            function[f->input] = NEW_ARRAY(&x->scratch, uint32_t, elf->sections.n);
+        if (!x->function[f->input]) {
+            x->function[f->input] = NEW_ARRAY(&x->scratch, uint32_t, elf->sections.n);
             x->number[f->input] = NEW_ARRAY(&x->scratch, uint32_t, elf->symbols.n);
         }
-        function[f->input][f->bank] = f->fixed ? 0 : k + 1;
+        x->function[f->input][f->bank] = f->fixed ? 0 : k + 1;
         x->sections[k].index = f->bank;
     }
+    reserve(x);
+    VEC_PUSH(&x->scratch, &x->symbols, (DedupSymbol){0});
     for (uint32_t i = 0; i < b->link->inputs.n; i++) {
         const Cubin *c = &b->link->inputs.at[i].cubin;
-        for (uint32_t k = 1; k < c->elf.symbols.n && function[i]; k++) {
+        for (uint32_t k = 1; k < c->elf.symbols.n; k++) {
             const ElfSymbol *s = cubin_symbol(c, k);
-            uint32_t f = s->section < c->elf.sections.n ? function[i][s->section] : 0;
-            if (!f || symbol_type(s) != STT_CUDA_OBJECT)
+            uint32_t f = function_of(x, i, k);
+            if (!f)
                 continue;
             const ElfSection *bank = cubin_section(c, s->section);
             const char *entry = b->link->nodes.at[b->functions.at[f - 1].node].name;
@@ -53,15 +79,18 @@ static void read_constants(BankDedup *x)
     }
 }
 
-// Deduplicates the constants of a function.
+// Deduplicates the constants of a function. Relocations are moved only for messages: the symbols have the places.
 static void dedup_function(BankDedup *x, uint32_t k, Out *verbose)
 {
     const BankFunction *f = &x->b->functions.at[k];
     const Cubin *c = &x->b->link->inputs.at[f->input].cubin;
+    if (!verbose) {
+        dedup_section(&x->dedup, &x->sections[k], NULL, 0);
+        return;
+    }
     DedupReloc *relocs = NEW_ARRAY(&x->scratch, DedupReloc, f->reads.n);
-    if (verbose)
-        out_fmt(verbose, "optimize OCG constants for %s, old size = %lld\n", cubin_section(c, f->bank)->text,
-                (long long)cubin_section(c, f->bank)->size);
+    out_fmt(verbose, "optimize OCG constants for %s, old size = %lld\n", cubin_section(c, f->bank)->text,
+            (long long)cubin_section(c, f->bank)->size);
     for (uint32_t i = 0; i < f->reads.n; i++) {
         ElfReloc reloc = reloc_at(cubin_section(c, f->reads.at[i].section), f->reads.at[i].reloc);
         relocs[i].place = cubin_symbol(c, reloc.symbol)->value;
@@ -72,6 +101,8 @@ static void dedup_function(BankDedup *x, uint32_t k, Out *verbose)
 // True if each kernel can have the bank.
 static bool fits(const BankDedup *x)
 {
+    if (x->dedup.target.size > BANK_LIMIT)
+        return false;
     for (uint32_t k = 0; k < x->b->kernels.n; k++)
         if (x->b->kernels.at[k].functions.n && x->dedup.target.size + x->b->kernels.at[k].fixed > BANK_LIMIT)
             return false;
@@ -129,7 +160,7 @@ void banks_dedup(Banks *b, bool forced, Out *verbose)
     arena_init(&x.scratch, b->link->heap);
     read_constants(&x);
     dedup_init(&x.dedup, &x.scratch, x.symbols.at, false, verbose);
-    for (uint32_t k = 0; k < b->functions.n; k++)
+    for (uint32_t k = 0; k < b->functions.n && (verbose || x.dedup.target.size <= BANK_LIMIT); k++)
         if (!b->functions.at[k].fixed)
             dedup_function(&x, k, verbose);
     if (fits(&x)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Plans the banks of kernels: each distinct value gets one place that is free in the banks of all kernels that read it.
-// Values are placed in the order of their sizes, the largest first, and of equal size in the order of the inputs, each
-// at the first place. So the plan depends on the inputs alone.
+// Values that the same kernels read form a class, so that its places are found in one bitmap of what these kernels use.
+// Classes of values of one size are placed in the order of the inputs, the largest size first, each value at the first
+// place. So the plan depends on the inputs alone.
 //
 // Kernels that share functions with constants form a component. Components in which no kernel overflows stay as they
 // are, and nvlink places their constants. It also places those of functions that a plan cannot move, behind the planned
@@ -15,13 +16,21 @@
 
 enum { UNIT = 4, WORDS = BANK_LIMIT / UNIT / 64, CONTRIBUTORS_MAX = 10 };
 
+// Values that the same kernels read: those of another class that one more kernel reads. Class 0 is read by none.
+typedef struct Class {
+    uint32_t parent, kernel;
+    uint32_t inner, by;  // the class of its values that kernel `by` - 1 reads, too
+    uint32_t first;      // its first value + 1
+} Class;
+
 typedef struct Planner {
     Banks *b;
     Arena scratch;
-    uint32_t *parent;         // by kernel: of a forest of components
-    uint64_t **used;          // by kernel: a bit for each UNIT of its bank
-    VEC(uint32_t) * readers;  // by value: kernels
-    uint32_t *seen;           // by value: number of the function or kernel that has it last
+    uint32_t *parent;  // by kernel: of a forest of components
+    uint64_t **used;   // by kernel: a bit for each UNIT of its bank
+    uint32_t *seen;    // by value: number of the function or kernel that has it last
+    uint32_t *class;   // by value
+    VEC(Class) classes;
 } Planner;
 
 /* -- Components ------------------------------------------------------------------------------------------ */
@@ -69,7 +78,19 @@ static void choose_components(Planner *p, bool all)
 
 /* -- Values ---------------------------------------------------------------------------------------------- */
 
-// Lists the distinct values of planned functions and kernels, and the kernels that read each.
+// Adds a kernel to those that read a value.
+static void add_reader(Planner *p, ValueId v, uint32_t kernel)
+{
+    uint32_t class = p->class[v];
+    if (p->classes.at[class].by != kernel + 1) {
+        p->classes.at[class].by = kernel + 1;
+        p->classes.at[class].inner = p->classes.n;
+        VEC_PUSH(&p->scratch, &p->classes, ((Class){.parent = class, .kernel = kernel}));
+    }
+    p->class[v] = p->classes.at[class].inner;
+}
+
+// Lists the distinct values of planned functions and kernels, and divides them into classes.
 static void list_values(Planner *p)
 {
     Banks *b = p->b;
@@ -95,7 +116,7 @@ static void list_values(Planner *p)
                     continue;
                 p->seen[v] = number;
                 VEC_PUSH(&b->arena, &kernel->values, v);
-                VEC_PUSH(&p->scratch, &p->readers[v], k);
+                add_reader(p, v, k);
             }
         }
     }
@@ -104,7 +125,8 @@ static void list_values(Planner *p)
 /* -- Places ---------------------------------------------------------------------------------------------- */
 
 typedef struct Ordered {
-    uint32_t size, value;
+    uint32_t size, align;
+    uint32_t first, value;  // first: the first value of its class + 1
 } Ordered;
 
 static int by_size(const void *a, const void *b)
@@ -112,6 +134,10 @@ static int by_size(const void *a, const void *b)
     const Ordered *x = a, *y = b;
     if (x->size != y->size)
         return x->size < y->size ? 1 : -1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->align != y->align)
+        return x->align < y->align ? 1 : -1;
     return (x->value > y->value) - (x->value < y->value);
 }
 
@@ -135,35 +161,56 @@ static uint32_t limit_of(const BankKernel *k)
     return k->fixed >= BANK_LIMIT ? 0 : (uint32_t)(BANK_LIMIT - k->fixed) / UNIT;
 }
 
-// Finds the first place that is free in the banks of all readers. False: there is none.
-static bool place_value(Planner *p, ValueId v)
+// Returns the words of a bitmap for bytes at the start of a bank.
+static uint32_t words_of(uint32_t bytes) { return (bytes + 64 * UNIT - 1) / (64 * UNIT); }
+
+// Finds the first place for a value at `unit` or behind it. UINT32_MAX: there is none.
+static uint32_t find_place(const uint64_t *used, uint32_t unit, uint32_t limit, const Ordered *value)
+{
+    uint32_t n = (value->size + UNIT - 1) / UNIT, step = MAX(value->align / UNIT, 1);
+    if (!n)
+        return 0;
+    for (; unit + n <= limit; unit += step) {
+        if (used[unit / 64] == UINT64_MAX && unit % 64 + step <= 64)
+            unit = (unit / 64 + 1) * 64 - step;  // the next word
+        else if (is_free(used, unit, n))
+            return unit;
+    }
+    return UINT32_MAX;
+}
+
+// Places values of one size and class. Returns the number of those for which the banks of all readers have a place.
+static uint32_t place_run(Planner *p, const Ordered *values, uint32_t n)
 {
     Banks *b = p->b;
-    BankValue *value = &b->values.at[v];
-    uint64_t all[WORDS] = {0};
-    uint32_t limit = BANK_LIMIT / UNIT, n = (value->size + UNIT - 1) / UNIT, step = MAX(value->align / UNIT, 1);
-    for (uint32_t i = 0; i < p->readers[v].n; i++) {
-        uint32_t k = p->readers[v].at[i];
+    uint64_t used[WORDS] = {0}, taken[WORDS] = {0};
+    uint32_t limit = BANK_LIMIT / UNIT, unit = 0, end = 0, placed = 0, class = p->class[values->value];
+    for (uint32_t c = class; c; c = p->classes.at[c].parent) {
+        uint32_t k = p->classes.at[c].kernel;
         limit = MIN(limit, limit_of(&b->kernels.at[k]));
-        for (uint32_t w = 0; w < WORDS; w++)
-            all[w] |= p->used[k][w];
+        for (uint32_t w = 0; w < words_of(b->kernels.at[k].size); w++)
+            used[w] |= p->used[k][w];
     }
-    for (uint32_t unit = 0; unit + n <= limit; unit += step) {
-        if (all[unit / 64] == UINT64_MAX && unit % 64 + step <= 64) {
-            unit = (unit / 64 + 1) * 64 - step;  // the next word
-            continue;
-        }
-        if (!is_free(all, unit, n))
-            continue;
-        for (uint32_t i = 0; i < p->readers[v].n; i++) {
-            BankKernel *k = &b->kernels.at[p->readers[v].at[i]];
-            take(p->used[p->readers[v].at[i]], unit, n);
-            k->size = MAX(k->size, unit * UNIT + value->size);
-        }
-        value->place = unit * UNIT;
-        return true;
+    for (; placed < n; placed++) {
+        const Ordered *value = &values[placed];
+        uint32_t units = (value->size + UNIT - 1) / UNIT;
+        if (placed && value->align != value[-1].align)
+            unit = 0;
+        unit = find_place(used, unit, limit, value);
+        if (unit == UINT32_MAX)
+            break;
+        take(used, unit, units);
+        take(taken, unit, units);
+        b->values.at[value->value].place = unit * UNIT;
+        end = MAX(end, unit * UNIT + value->size);
     }
-    return false;
+    for (uint32_t c = class; c; c = p->classes.at[c].parent) {
+        uint32_t k = p->classes.at[c].kernel;
+        for (uint32_t w = 0; w < words_of(end); w++)
+            p->used[k][w] |= taken[w];
+        b->kernels.at[k].size = MAX(b->kernels.at[k].size, end);
+    }
+    return placed;
 }
 
 /* -- Errors ---------------------------------------------------------------------------------------------- */
@@ -214,9 +261,12 @@ static bool fail_kernel(Planner *p, const BankKernel *k, uint64_t size)
 static bool fail_value(const Planner *p, ValueId v)
 {
     const Banks *b = p->b;
+    uint32_t n = 0, kernel = 0;
+    for (uint32_t c = p->class[v]; c; c = p->classes.at[c].parent, n++)
+        kernel = p->classes.at[c].kernel;
     diag_plain(b->link->diag, DIAG_ERROR,
-               "the banks of %u kernels, such as '%s', have no common place for a constant of %u bytes",
-               p->readers[v].n, b->link->nodes.at[b->kernels.at[p->readers[v].at[0]].node].name, b->values.at[v].size);
+               "the banks of %u kernels, such as '%s', have no common place for a constant of %u bytes", n,
+               b->link->nodes.at[b->kernels.at[kernel].node].name, b->values.at[v].size);
     return false;
 }
 
@@ -258,15 +308,24 @@ static bool place_values(Planner *p)
 {
     Banks *b = p->b;
     VEC(Ordered) order = {0};
-    for (ValueId v = 0; v < b->values.n; v++)
-        if (p->readers[v].n)
-            VEC_PUSH(&p->scratch, &order, ((Ordered){b->values.at[v].size, v}));
+    for (ValueId v = 0; v < b->values.n; v++) {
+        const BankValue *value = &b->values.at[v];
+        Class *class = &p->classes.at[p->class[v]];
+        if (!p->class[v])
+            continue;
+        if (!class->first)
+            class->first = v + 1;
+        VEC_PUSH(&p->scratch, &order, ((Ordered){value->size, value->align, class->first, v}));
+    }
     if (order.n)
         qsort(order.at, order.n, sizeof *order.at, by_size);
-    for (uint32_t i = 0; i < order.n; i++) {
-        ValueId v = order.at[i].value;
-        if (!place_value(p, v))
-            return fail_value(p, v);
+    for (uint32_t i = 0, n; i < order.n; i += n) {
+        const Ordered *run = &order.at[i];
+        for (n = 1; i + n < order.n && run[n].size == run->size && run[n].first == run->first; n++)
+            continue;
+        uint32_t placed = place_run(p, run, n);
+        if (placed < n)
+            return fail_value(p, run[placed].value);
     }
     return true;
 }
@@ -298,8 +357,8 @@ bool banks_plan(Banks *b, bool all)
     arena_init(&p.scratch, b->link->heap);
     p.parent = NEW_ARRAY(&p.scratch, uint32_t, b->kernels.n);
     p.seen = NEW_ARRAY(&p.scratch, uint32_t, b->values.n);
-    p.readers = arena_alloc(&p.scratch, b->values.n * sizeof *p.readers);
-    memset(p.readers, 0, b->values.n * sizeof *p.readers);
+    p.class = NEW_ARRAY(&p.scratch, uint32_t, b->values.n);
+    VEC_PUSH(&p.scratch, &p.classes, (Class){0});
     p.used = NEW_ARRAY(&p.scratch, uint64_t *, b->kernels.n);
     join_kernels(&p);
     choose_components(&p, all);

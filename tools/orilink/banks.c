@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Finds the constants that the compiler made for functions, the fields that hold their places, and the kernels that
-// reach them.
+// Finds the constants that the compiler made for functions, and the fields that hold their places.
 #include "tools/orilink/banks.h"
 
 typedef struct Reader {
     Banks *b;
     Arena scratch;
-    IdSet index;           // of values, by their bytes
-    uint32_t *of_node;     // by NodeId: index of its BankFunction + 1; 0 = it has no constants
-    bool *calls_anything;  // by NodeId: it calls functions by their addresses
-    VEC(NodeId) taken;     // functions whose address is taken
+    IdSet index;         // of values, by their bytes
     uint64_t **covered;  // by input and section: bytes that symbols of constants have; UINT64_MAX: one is outside of it
     bool **relocated;    // by input and section: it has relocations, or those of data name it
 } Reader;
@@ -103,6 +99,12 @@ static bool add_read(Reader *r, const Input *in, BankFunction *f, uint32_t secti
     return true;
 }
 
+// True for relocations of a section of code.
+static bool has_relocs_of(const ElfSection *s, uint32_t code)
+{
+    return (s->type == SHT_REL || s->type == SHT_RELA) && s->info == code;
+}
+
 static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
 {
     const Node *node = &r->b->link->nodes.at[n];
@@ -114,15 +116,17 @@ static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
         read_sections(r, f.input);
     f.size = (size + BANK_ALIGN - 1) & ~(uint64_t)(BANK_ALIGN - 1);
     f.fixed = reason_to_keep(r, &f);
+    uint32_t relocs = 0;
+    for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k])
+        relocs += has_relocs_of(cubin_section(c, k), code) ? reloc_count(cubin_section(c, k)) : 0;
+    VEC_RESERVE(&r->b->arena, &f.reads, relocs);
     for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k]) {
         const ElfSection *s = cubin_section(c, k);
-        bool relocs = (s->type == SHT_REL || s->type == SHT_RELA) && s->info == code;
-        for (uint32_t i = 0; relocs && i < reloc_count(s) && !f.fixed; i++)
+        for (uint32_t i = 0; has_relocs_of(s, code) && i < reloc_count(s) && !f.fixed; i++)
             if (!add_read(r, in, &f, k, i))
                 f.fixed = "its code takes the address of a constant";
     }
     VEC_PUSH(&r->b->arena, &r->b->functions, f);
-    r->of_node[n] = r->b->functions.n;
 }
 
 // Returns the section of constants of a function; 0 = none, or there are several.
@@ -152,67 +156,6 @@ static void read_functions(Reader *r)
 
 /* -- Kernels --------------------------------------------------------------------------------------------- */
 
-// Finds functions whose address is taken, and those that call functions by address.
-static void read_addresses(Reader *r)
-{
-    const Link *link = r->b->link;
-    bool *taken = NEW_ARRAY(&r->scratch, bool, link->nodes.n);
-    for (uint32_t k = 0; k < link->edges.n; k++)
-        if (link->edges.at[k].kind == EDGE_ADDRESS || link->edges.at[k].kind == EDGE_REFERS)
-            taken[link->edges.at[k].to] = true;
-    for (uint32_t k = 0; k < link->inputs.n; k++)
-        for (uint32_t i = 0; i < link->inputs.at[k].cubin.calls.n; i++) {
-            const CallRecord *call = &link->inputs.at[k].cubin.calls.at[i];
-            NodeId n = link->inputs.at[k].node[call->a];
-            taken[n] |= call->group == HAS_SIGNATURE;
-            r->calls_anything[n] |= call->group == CALLS_SIGNATURE;
-        }
-    for (NodeId n = 1; n < link->nodes.n; n++)
-        if (taken[n] && link->nodes.at[n].live && link->nodes.at[n].kind <= NODE_KERNEL)
-            VEC_PUSH(&r->scratch, &r->taken, n);
-}
-
-typedef struct Walk {
-    uint32_t *visited;  // by NodeId: number of the kernel that reached it last
-    VEC(NodeId) work;
-    bool anything;  // the functions whose address is taken are reached
-} Walk;
-
-static void reach(Reader *r, Walk *w, uint32_t number, NodeId n)
-{
-    if (w->visited[n] == number)
-        return;
-    w->visited[n] = number;
-    VEC_PUSH(&r->scratch, &w->work, n);
-}
-
-static void read_kernel(Reader *r, Walk *w, NodeId kernel)
-{
-    Banks *b = r->b;
-    BankKernel k = {.node = kernel};
-    uint32_t number = b->kernels.n + 1;
-    w->work.n = 0;
-    w->anything = false;
-    reach(r, w, number, kernel);
-    for (uint32_t at = 0; at < w->work.n; at++) {
-        NodeId n = w->work.at[at];
-        uint32_t count;
-        const Edge *edges = node_edges(b->link, n, &count);
-        for (uint32_t e = 0; e < count; e++)
-            reach(r, w, number, edges[e].to);
-        if (r->calls_anything[n] && !w->anything) {
-            w->anything = true;
-            for (uint32_t e = 0; e < r->taken.n; e++)
-                reach(r, w, number, r->taken.at[e]);
-        }
-        if (r->of_node[n]) {
-            VEC_PUSH(&b->arena, &k.functions, r->of_node[n] - 1);
-            k.before += b->functions.at[r->of_node[n] - 1].size;
-        }
-    }
-    VEC_PUSH(&b->arena, &b->kernels, k);
-}
-
 // A kernel of a file that stays as it is keeps the constants of all that it reaches.
 static void keep_fixed(Banks *b)
 {
@@ -233,27 +176,19 @@ static void keep_fixed(Banks *b)
 void banks_read(Banks *b, Link *link, bool all)
 {
     Reader r = {.b = b};
-    Walk w = {0};
     *b = (Banks){.link = link};
     arena_init(&b->arena, link->heap);
     arena_init(&r.scratch, link->heap);
-    r.of_node = NEW_ARRAY(&r.scratch, uint32_t, link->nodes.n);
-    r.calls_anything = NEW_ARRAY(&r.scratch, bool, link->nodes.n);
     r.covered = NEW_ARRAY(&r.scratch, uint64_t *, link->inputs.n);
     r.relocated = NEW_ARRAY(&r.scratch, bool *, link->inputs.n);
-    w.visited = NEW_ARRAY(&r.scratch, uint32_t, link->nodes.n);
     read_functions(&r);
     uint64_t size = 0;
     if (link->opaque)  // its kernels may reach any function
         b->functions.n = 0;
     for (uint32_t k = 0; k < b->functions.n; k++)
         size += b->functions.at[k].size;
-    bool needed = size > BANK_LIMIT || (all && size);
-    if (needed)
-        read_addresses(&r);
-    for (NodeId n = 1; n < link->nodes.n && needed; n++)
-        if (link->nodes.at[n].kind == NODE_KERNEL && link->nodes.at[n].live)
-            read_kernel(&r, &w, n);
-    keep_fixed(b);
     arena_free(&r.scratch);
+    if (size > BANK_LIMIT || (all && size))
+        banks_reach(b);
+    keep_fixed(b);
 }

@@ -50,6 +50,7 @@ typedef struct BankKernel {
     uint64_t fixed;           // of these, what nvlink places
     uint32_t size;            // of its planned bank
     uint8_t *bank;            // its content
+    uint32_t added;           // index of its AddedBank + 1; 0 = it has a section of constants, or no bank yet
     uint32_t component;       // kernels that share functions with constants have the same
     bool planned;
 } BankKernel;
@@ -68,6 +69,10 @@ typedef struct Banks {
 // Finds the constants of live functions, and the kernels that read them; no kernels, unless `all`, if the constants of
 // all functions fit in a bank. Nothing, if there is code that cannot be read.
 void banks_read(Banks *banks, Link *link, bool all);
+
+/* bank_reach.c */
+// Adds the live kernels, with the functions of `banks` that each reaches.
+void banks_reach(Banks *banks);
 
 /* bank_dedup.c */
 // Makes one bank for all kernels, without duplicates, as nvlink is documented to do it if a bank overflows, or if

@@ -17,6 +17,20 @@ void dedup_init(Dedup *d, Arena *arena, DedupSymbol *symbols, bool merges, Out *
 
 /* -- Places ---------------------------------------------------------------------------------------------- */
 
+// Makes room for `n` more records of the target.
+static void make_room(Dedup *d, uint32_t n)
+{
+    VEC(DataRecord) larger = {0};
+    uint32_t old = d->target.records.n;
+    if (d->target.records.cap - old >= n)
+        return;
+    VEC_RESERVE(d->arena, &larger, MAX(old + n, 2 * d->target.records.cap));
+    if (old)
+        memcpy(larger.at, d->target.records.at, old * sizeof *larger.at);
+    d->target.records.at = larger.at;
+    d->target.records.cap = larger.cap;
+}
+
 // Copies a record to the next aligned place of the target.
 static void place(Dedup *d, const DataRecord *r)
 {
@@ -97,11 +111,11 @@ static uint32_t class_of(uint64_t size)
     return k;
 }
 
-static void dedup_bytes(Dedup *d, DedupClass *class, const DataRecord *r)
+static void dedup_bytes(Dedup *d, IdSet *class, const DataRecord *r)
 {
     uint32_t hash = hash_bytes(r->bytes, r->size) ^ (uint32_t)r->align;
-    IDSET_EACH(&class->index, hash, id) {
-        const DataRecord *other = &class->seen.at[id];
+    IDSET_EACH(class, hash, id) {
+        const DataRecord *other = &d->target.records.at[id];
         if (other->align != r->align || memcmp(other->bytes, r->bytes, r->size) != 0)
             continue;
         if (d->verbose)
@@ -111,8 +125,7 @@ static void dedup_bytes(Dedup *d, DedupClass *class, const DataRecord *r)
         return;
     }
     place(d, r);
-    idset_add(&class->index, d->arena, hash, class->seen.n);
-    VEC_PUSH(d->arena, &class->seen, *r);
+    idset_add(class, d->arena, hash, d->target.records.n - 1);
 }
 
 /* -- Sections -------------------------------------------------------------------------------------------- */
@@ -138,8 +151,9 @@ static int by_place(const void *a, const void *b)
 
 void dedup_section(Dedup *d, const DataSection *source, DedupReloc *relocs, uint32_t nrelocs)
 {
-    DedupReloc **sorted = arena_alloc(d->arena, (nrelocs + 1) * sizeof *sorted);
+    DedupReloc **sorted = arena_alloc(d->arena, nrelocs * sizeof *sorted);
     uint32_t at = 0;
+    make_room(d, source->records.n);
     for (uint32_t k = 0; k < nrelocs; k++)
         sorted[k] = &relocs[k];
     if (nrelocs)

@@ -30,13 +30,6 @@ typedef struct DedupReloc {
 
 enum { DEDUP_CLASSES = 7 };
 
-// Constants of one size that were placed. They differ in alignment or bytes, so the documented order of the list, the
-// last one first, does not matter.
-typedef struct DedupClass {
-    VEC(DataRecord) seen;
-    IdSet index;  // by alignment and bytes
-} DedupClass;
-
 typedef struct Dedup {
     Arena *arena;
     Out *verbose;  // NULL: no messages
@@ -46,7 +39,9 @@ typedef struct Dedup {
     ValueMap by_4, by_8;   // values: symbol + 1
     StrTable entries;
     VEC(uint32_t) zero_4, zero_8;  // by StrId of `entries`: the symbol of the first zero + 1; 0 = none
-    DedupClass classes[DEDUP_CLASSES];
+    // Indices of records of the target, by alignment and bytes. They differ in these, so the documented order of the
+    // lists, the last one first, does not matter.
+    IdSet classes[DEDUP_CLASSES];
 } Dedup;
 
 void dedup_init(Dedup *d, Arena *arena, DedupSymbol *symbols, bool merges, Out *verbose);

@@ -312,9 +312,23 @@ static void put_section_header(TextBuffer *text, const ElfSection *s)
     text_put(text, p, sizeof p);
 }
 
+// Returns the size of the file that elf_write() makes.
+static uint64_t written_size(const Elf *elf)
+{
+    uint64_t end = ELF_EHDR;
+    for (uint32_t k = 1; k < elf->sections.n; k++) {
+        const ElfSection *s = &elf->sections.at[k];
+        if (s->type != SHT_NULL)
+            end = earliest(s, end) + s->gap + (section_has_no_bits(s) ? 0 : s->size);
+    }
+    return align_up(end, 8) + elf->gap + (uint64_t)elf->sections.n * ELF_SHDR;
+}
+
 void elf_write(Elf *elf, TextBuffer *text)
 {
     size_t start = text->n;
+    if (!text->cap)
+        text->at = arena_alloc(text->arena, text->cap = written_size(elf));
     put_zeros(text, ELF_EHDR);
     for (uint32_t k = 1; k < elf->sections.n; k++) {
         ElfSection *s = &elf->sections.at[k];

@@ -77,7 +77,7 @@ Overlap data_insert(DataSection *s, Arena *arena, DataRecord r, Out *verbose)
             return OVERLAP_NO_TAIL;
         r.offset = (s->size + align - 1) / align * align;
     }
-    uint32_t first = records_before(s, r.offset), end = first;
+    uint32_t first = r.offset >= s->size ? s->records.n : records_before(s, r.offset), end = first;
     bool inside = false;
     for (; end < s->records.n && s->records.at[end].offset < r.offset + r.size; end++) {
         const DataRecord *other = &s->records.at[end];

@@ -15,7 +15,7 @@ uint32_t value_hash_shift_xor(uint64_t key)
 
 uint32_t value_hash_fold(uint64_t key) { return (uint32_t)key ^ (uint32_t)(key >> 32); }
 
-uint32_t value_hash_mixed(uint64_t key) { return (uint32_t)(hash_mix(0, key) >> 32); }
+uint32_t value_hash_mixed(uint64_t key) { return hash_bytes(&key, sizeof key); }
 
 bool value_equal_4(uint64_t a, uint64_t b) { return (uint32_t)a == (uint32_t)b; }
 bool value_equal_8(uint64_t a, uint64_t b) { return a == b; }
@@ -36,6 +36,30 @@ static bool equal(const ValueMap *map, uint64_t a, uint64_t b)
 
 /* -- Chains ---------------------------------------------------------------------------------------------- */
 
+// Returns the place of the list of free chains of a capacity: 1, 4, 10, 22, ...
+static uint32_t **free_chains(ValueMap *map, uint32_t capacity)
+{
+    return &map->free[31 - __builtin_clz((capacity + 2) / 3)];
+}
+
+static uint32_t *new_chain(ValueMap *map, uint32_t capacity)
+{
+    uint32_t **list = free_chains(map, capacity), *chain = *list;
+    if (chain)
+        memcpy(list, chain, sizeof *list);
+    else
+        chain = arena_alloc(map->arena, ((size_t)capacity + 2) * sizeof *chain);
+    chain[0] = capacity;
+    return chain;
+}
+
+static void free_chain(ValueMap *map, uint32_t *chain)
+{
+    uint32_t **list = free_chains(map, chain[0]);
+    memcpy(chain, list, sizeof *list);
+    *list = chain;
+}
+
 // Appends an entry to the chain of a bucket.
 static void append(ValueMap *map, uint32_t bucket, uint32_t entry)
 {
@@ -43,11 +67,11 @@ static void append(ValueMap *map, uint32_t bucket, uint32_t entry)
     while (chain && chain[1 + n] != UINT32_MAX)
         n++;
     if (!chain || n == chain[0]) {
-        uint32_t capacity = chain ? 2 * chain[0] + 2 : 1;
-        uint32_t *longer = arena_alloc(map->arena, ((size_t)capacity + 2) * sizeof *longer);
-        longer[0] = capacity;
-        if (n)
+        uint32_t *longer = new_chain(map, chain ? 2 * chain[0] + 2 : 1);
+        if (chain) {
             memcpy(longer + 1, chain + 1, n * sizeof *longer);
+            free_chain(map, chain);
+        }
         map->buckets[bucket] = chain = longer;
     }
     chain[1 + n] = entry;
@@ -57,6 +81,9 @@ static void append(ValueMap *map, uint32_t bucket, uint32_t entry)
 // Doubles the number of buckets.
 static void rehash(ValueMap *map)
 {
+    for (uint32_t k = 0; k <= map->bucket_mask; k++)
+        if (map->buckets[k])
+            free_chain(map, map->buckets[k]);
     map->bucket_mask = 2 * map->bucket_mask + 1;
     map->load_limit *= 2;
     map->buckets = NEW_ARRAY(map->arena, uint32_t *, (size_t)map->bucket_mask + 1);

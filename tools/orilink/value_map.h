@@ -45,6 +45,7 @@ typedef struct ValueMap {
     ValueEntry *entries;
     uint32_t *bitmap;
     uint32_t **buckets;  // chains: capacity, indices of entries, UINT32_MAX; NULL: empty
+    uint32_t *free[32];  // by capacity: unused chains, of which each begins with the address of the next one
 } ValueMap;
 
 // Makes a table of at least `hint` buckets.
