@@ -119,11 +119,12 @@ for sm in 75 80 90; do
     exits "no overflow, sm_$sm" 0 "$ORILINK" -o small places.$sm.cubin
     same places.$sm.cubin small/places.$sm.cubin
 done
-exits 'messages' 0 "$ORILINK" --ocg=documented --optimize-data-layout --verbose-layout --nvlink -o linked places.80.cubin
+exits 'messages' 0 "$ORILINK" --ocg=documented --optimize-data-layout --verbose-layout --report=json --nvlink -o linked places.80.cubin
 grep -i ocg err >ocg
 printf '%s\n' 'optimize OCG constants for .nv.constant2._Z6of_onei, old size = 8' \
     'optimize ocg constant reloc offset from 0 to 0' 'optimize OCG constants for .nv.constant2.far, old size = 8' \
     'optimize ocg constant reloc offset from 0 to 8' 'optimize OCG constants for .nv.constant2.near, old size = 8' \
     'optimize ocg constant reloc offset from 0 to 16' 'new OCG constant size = 24' >expected
 same expected ocg
+says out '{"kernel":"far","before":16,"after":24,"values":3,"shared":0}'
 finish

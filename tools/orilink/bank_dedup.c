@@ -129,6 +129,8 @@ static void hand_over(BankDedup *x)
             continue;
         kernel->planned = true;
         kernel->size = (uint32_t)target->size;
+        kernel->places = target->records.n;
+        kernel->shared = x->symbols.n - 1 - target->records.n;
         kernel->bank = arena_alloc(&b->link->arena, target->size);
         memset(kernel->bank, 0, target->size);
         for (uint32_t i = 0; i < target->records.n; i++)

@@ -344,6 +344,10 @@ static void fill_banks(Banks *b)
             continue;
         kernel->bank = arena_alloc(&b->link->arena, kernel->size);
         memset(kernel->bank, 0, kernel->size);
+        kernel->places = kernel->values.n;
+        for (uint32_t i = 0; i < kernel->functions.n; i++)
+            kernel->shared += b->functions.at[kernel->functions.at[i]].values.n;
+        kernel->shared -= kernel->places;
         for (uint32_t i = 0; i < kernel->values.n; i++) {
             const BankValue *value = &b->values.at[kernel->values.at[i]];
             memcpy(kernel->bank + value->place, value->bytes, value->size);

@@ -21,17 +21,6 @@ void banks_report(const Banks *b, Out *out)
     arena_free(&scratch);
 }
 
-// Returns the number of places that a kernel saves, since several of its functions read equal values.
-static uint32_t shared_values(const Banks *b, const BankKernel *k)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k->functions.n; i++) {
-        const BankFunction *f = &b->functions.at[k->functions.at[i]];
-        n += f->planned ? f->values.n : 0;
-    }
-    return n - k->values.n;
-}
-
 void banks_report_json(const Banks *b, Out *out)
 {
     bool first = true;
@@ -46,7 +35,7 @@ void banks_report_json(const Banks *b, Out *out)
         out_z(out, first ? "\n{\"kernel\":" : ",\n{\"kernel\":");
         out_json(out, name, strlen(name));
         out_fmt(out, ",\"before\":%llu,\"after\":%u,\"values\":%u,\"shared\":%u}", (unsigned long long)kernel->before,
-                kernel->size, kernel->values.n, shared_values(b, kernel));
+                kernel->size, kernel->places, kernel->shared);
         first = false;
     }
     out_fmt(out, "\n],\"patched\":%u,\"verified\":%llu", b->patched, (unsigned long long)b->verified);

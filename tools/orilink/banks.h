@@ -49,6 +49,7 @@ typedef struct BankKernel {
     uint64_t before;          // bytes of the constants of all functions that it reaches
     uint64_t fixed;           // of these, what nvlink places
     uint32_t size;            // of its planned bank
+    uint32_t places, shared;  // in it: distinct values, and how many more its functions have
     uint8_t *bank;            // its content
     uint32_t added;           // index of its AddedBank + 1; 0 = it has a section of constants, or no bank yet
     uint32_t component;       // kernels that share functions with constants have the same
