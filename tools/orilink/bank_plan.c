@@ -5,7 +5,7 @@
 //
 // Kernels that share functions with constants form a component. Components in which no kernel overflows stay as they
 // are, and nvlink places their constants. It also places those of functions that a plan cannot move, behind the planned
-// bank; they take from the limit of a kernel.
+// bank; they take from the limit of a kernel. A kernel with only such functions stays as it is.
 //
 // Not done: a search for a plan that fits where this one leaves gaps.
 #include <stdlib.h>
@@ -58,13 +58,14 @@ static void choose_components(Planner *p, bool all)
     for (uint32_t k = 0; k < b->kernels.n; k++)
         if ((all && b->kernels.at[k].functions.n) || b->kernels.at[k].before > BANK_LIMIT)
             chosen[b->kernels.at[k].component] = true;
-    for (uint32_t k = 0; k < b->kernels.n; k++)
-        b->kernels.at[k].planned = chosen[b->kernels.at[k].component];
-    for (uint32_t k = 0; k < b->kernels.n; k++)
-        for (uint32_t i = 0; i < b->kernels.at[k].functions.n && b->kernels.at[k].planned; i++) {
-            BankFunction *f = &b->functions.at[b->kernels.at[k].functions.at[i]];
+    for (uint32_t k = 0; k < b->kernels.n; k++) {
+        BankKernel *kernel = &b->kernels.at[k];
+        for (uint32_t i = 0; i < kernel->functions.n && chosen[kernel->component]; i++) {
+            BankFunction *f = &b->functions.at[kernel->functions.at[i]];
             f->planned = !f->fixed;
+            kernel->planned |= f->planned;
         }
+    }
 }
 
 /* -- Values ---------------------------------------------------------------------------------------------- */
@@ -184,7 +185,7 @@ static int by_share(const void *a, const void *b)
 // Returns the bytes that a kernel's bank has at least.
 static uint64_t least_size(const Banks *b, const BankKernel *k)
 {
-    uint64_t size = k->fixed + k->size;
+    uint64_t size = k->fixed;
     for (uint32_t i = 0; i < k->values.n; i++)
         size += b->values.at[k->values.at[i]].size;
     return size;
@@ -221,26 +222,6 @@ static bool fail_value(const Planner *p, ValueId v)
 }
 
 /* -- The plan -------------------------------------------------------------------------------------------- */
-
-// Makes empty banks. A kernel whose own constants cannot move keeps them at the start of its bank.
-static void make_banks(Planner *p)
-{
-    Banks *b = p->b;
-    for (uint32_t k = 0; k < b->kernels.n; k++) {
-        BankKernel *kernel = &b->kernels.at[k];
-        if (!kernel->planned)
-            continue;
-        p->used[k] = NEW_ARRAY(&p->scratch, uint64_t, WORDS);
-        for (uint32_t i = 0; i < kernel->functions.n; i++) {
-            const BankFunction *f = &b->functions.at[kernel->functions.at[i]];
-            if (f->node != kernel->node || !f->fixed || f->size > BANK_LIMIT)
-                continue;
-            take(p->used[k], 0, (uint32_t)f->size / UNIT);
-            kernel->size = (uint32_t)f->size;
-            kernel->fixed -= f->size;
-        }
-    }
-}
 
 // False, after an error message, if the constants of a kernel do not fit in any order.
 static bool check_sizes(Planner *p)
@@ -304,7 +285,8 @@ bool banks_plan(Banks *b, bool all)
     join_kernels(&p);
     choose_components(&p, all);
     list_values(&p);
-    make_banks(&p);
+    for (uint32_t k = 0; k < b->kernels.n; k++)
+        p.used[k] = b->kernels.at[k].planned ? NEW_ARRAY(&p.scratch, uint64_t, WORDS) : NULL;
     bool ok = check_sizes(&p) && place_values(&p);
     if (ok)
         fill_banks(b);
