@@ -40,7 +40,7 @@ class Editor(Cubin):
             s.type = RELA
 
     def first(self, code, kind):
-        """Returns the first relocation of a type that names a constant of the compiler: its section and offset in it."""
+        """Returns the first relocation of a type that names a constant of the compiler: section, index, symbol."""
         for s in self.relocs(code):
             size = 24 if s.type == RELA else 16
             for at in range(0, len(s.bytes), size):
