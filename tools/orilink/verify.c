@@ -377,7 +377,8 @@ static void compare_constant(Verifier *v, const Cubin *c, const ElfReloc *reloc,
     if (in_section(original, s->value, n) &&
         (!in_section(reference, y, n) || memcmp(reference->data + y, original->data + s->value, n) != 0))
         return;
-    b->differ |= !in_section(ours, x, n) || memcmp(ours->data + x, reference->data + y, n) != 0 ||
+    b->differ |= !in_section(ours, x, n) || !in_section(reference, y, n) ||
+                 memcmp(ours->data + x, reference->data + y, n) != 0 ||
                  !equal_relocs(v, b->ours, x, b->reference, y, n);
 }
 
