@@ -6,7 +6,7 @@
     cubin.py --extract FILES...    writes the cubins of NAME.o and NAME.fatbin, not compressed, to NAME.SM.cubin
     cubin.py --traps FILES...      prints properties of cubins that tests rely on
     cubin.py --reads LINKED CALLS FILES...  compares the constants that linked code reads with those of the files; CALLS is
-                                   a list of KERNEL=FUNCTION,...
+                                   a list of KERNEL=FUNCTION,...; FUNCTION#2 is the second function of a name
 """
 import hashlib
 import struct
@@ -250,13 +250,13 @@ def print_traps(path):
             print("wrong common entry, of another function:" if of in common else "wrong common entry:", name)
 
 
-def constants_of(c, ours, name):
+def constants_of(c, ours, name, linked):
     """Yields (bank, place, bytes) of the constants that the linked code of a function reads."""
     for offset, kind, symbol, addend in c.section(".text." + name).relocs:
         s = c.symbols[symbol]
         if kind not in (0x40, 0x42) or not c.sections[s.section].name.startswith(".nv.constant2."):
             continue
-        word, = struct.unpack_from("<Q", ours.section(".text." + name).bytes, offset)
+        word, = struct.unpack_from("<Q", ours.section(".text." + linked).bytes, offset)
         place = (word >> 40 & 0x3fff) * 4 if kind == 0x40 else word >> 38 & 0xffff
         yield word >> 54 & 31, place - (addend or 0) & 0xffff, c.sections[s.section].bytes[s.value:s.value + s.size]
 
@@ -268,8 +268,9 @@ def print_reads(linked, calls, paths):
     for kernel, callees in (call.split("=") for call in calls.split()):
         bank = ours.section(".nv.constant2." + kernel).bytes
         for name in [kernel] + callees.split(","):
-            c = next(c for c in files if name in c.functions())
-            for number, place, content in constants_of(c, ours, name):
+            of, _, number = name.partition("#")
+            c = [c for c in files if of in c.functions()][int(number or 1) - 1]
+            for number, place, content in constants_of(c, ours, of, name):
                 reads += 1
                 wrong += number != 2 or bank[place:place + len(content)] != content
     print("%d reads, %d wrong" % (reads, wrong))

@@ -138,15 +138,15 @@ have nvcc && have nvlink && have python3 || {
     finish
 }
 
-# nvlink's file for the rewritten inputs, or for $WHERE, gets a byte of $CHANGE changed: code, a bank of constants of the
-# compiler, the initial value or place of a variable in constant memory, the type of a relocation, or the size of
-# .nv.constant3.
+# nvlink's file for the rewritten inputs, or for $WHERE, gets a byte of $CHANGE changed: code, the number of a bank in
+# code, a bank of constants of the compiler, the initial value or place of a variable in constant memory, the type of a
+# relocation, or the size of .nv.constant3.
 cat >change.py <<'EOF'
 import os, struct, sys
 from cubin import Cubin
 data = bytearray(open(sys.argv[1], "rb").read())
 c = Cubin(bytes(data))
-of = {"code": ".text.near", "bank": ".nv.constant2.near", "value": ".nv.constant3", "place": ".symtab"}
+of = {"code": ".text.near", "number": ".text.near", "bank": ".nv.constant2.near", "value": ".nv.constant3", "place": ".symtab"}
 relocs = [s for s in c.sections if s.name in (".rel.text.near", ".rela.text.near")]
 section = c.section(of[os.environ["CHANGE"]]) if os.environ["CHANGE"] in of else relocs[0]
 table = next(k for k, s in enumerate(c.symbols) if s.name == "table")
@@ -157,7 +157,9 @@ if os.environ["CHANGE"] == "size":
     data[constants.row[4]:constants.row[4] + constants.size - 32] = bytes(constants.size - 32)
     open(sys.argv[1], "wb").write(data)
     sys.exit()
-within = {"code": 3, "bank": 0, "value": c.symbols[table].value, "place": 24 * table + 8, "relocation": 8}
+object = Cubin(open("places.%d.cubin" % c.sm, "rb").read())
+field = next(at for at, kind, _, _ in object.section(".text.near").relocs if kind in (0x40, 0x42))
+within = {"code": 3, "number": field + 7, "bank": 0, "value": c.symbols[table].value, "place": 24 * table + 8, "relocation": 8}
 data[section.row[4] + within[os.environ["CHANGE"]]] ^= 4
 open(sys.argv[1], "wb").write(data)
 EOF
@@ -186,10 +188,10 @@ WHERE=linked
 export TOOLS CHANGE WHERE
 # changes_are_found: --verify-link finds each change of a link of $sm.
 changes_are_found() {
-    for CHANGE in code bank value place relocation; do
+    for CHANGE in code number bank value place relocation; do
         [ "$CHANGE$sm" != bank90 ] || continue  # code for sm_90 has no constants of the compiler
         case $CHANGE in
-        code) text="the code of 'near' differs" ;;
+        code | number) text="the code of 'near' differs" ;;
         place) text="the code of 'near' reads 'table' at another place" ;;
         bank) text="'near', called by 'near', reads other constants" ;;
         value) text="variable 'table' has another size, initial value or relocation" ;;

@@ -36,8 +36,6 @@ static void edit_kernel(Banks *b, BankKernel *k)
     for (uint32_t i = 0; i < k->functions.n; i++)
         if (b->functions.at[k->functions.at[i]].node == k->node)
             own = &b->functions.at[k->functions.at[i]];
-    if (own && own->fixed)
-        memcpy(k->bank, cubin_section(c, own->bank)->data, cubin_section(c, own->bank)->size);
     if (own) {
         e->content[own->bank] = k->bank;
         e->size[own->bank] = k->size;

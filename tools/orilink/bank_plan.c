@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Plans the banks of kernels: each distinct value gets one place that is free in the banks of all kernels that read it.
 // Values that the same kernels read form a class, so that its places are found in one bitmap of what these kernels use.
-// Classes of values of one size are placed in the order of the inputs, the largest size first, each value at the first
-// place. So the plan depends on the inputs alone.
+// Classes are placed in the order of size, the largest first, of the number of kernels, and of the inputs, each value at
+// the first place. So the plan depends on the inputs alone, and what many kernels read is in front.
 //
 // Kernels that share functions with constants form a component. Components in which no kernel overflows stay as they
 // are, and nvlink places their constants. It also places those of functions that a plan cannot move, behind the planned
-// bank; they take from the limit of a kernel.
+// bank; they take from the limit of a kernel. A kernel with only such functions stays as it is.
 //
 // Not done: a search for a plan that fits where this one leaves gaps.
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { UNIT = 4, WORDS = BANK_LIMIT / UNIT / 64, CONTRIBUTORS_MAX = 10 };
 
 // Values that the same kernels read: those of another class that one more kernel reads. Class 0 is read by none.
 typedef struct Class {
-    uint32_t parent, kernel;
+    uint32_t parent, kernel, readers;
     uint32_t inner, by;  // the class of its values that kernel `by` - 1 reads, too
     uint32_t first;      // its first value + 1
 } Class;
@@ -67,13 +67,14 @@ static void choose_components(Planner *p, bool all)
     for (uint32_t k = 0; k < b->kernels.n; k++)
         if ((all && b->kernels.at[k].functions.n) || b->kernels.at[k].before > BANK_LIMIT)
             chosen[b->kernels.at[k].component] = true;
-    for (uint32_t k = 0; k < b->kernels.n; k++)
-        b->kernels.at[k].planned = chosen[b->kernels.at[k].component];
-    for (uint32_t k = 0; k < b->kernels.n; k++)
-        for (uint32_t i = 0; i < b->kernels.at[k].functions.n && b->kernels.at[k].planned; i++) {
-            BankFunction *f = &b->functions.at[b->kernels.at[k].functions.at[i]];
+    for (uint32_t k = 0; k < b->kernels.n; k++) {
+        BankKernel *kernel = &b->kernels.at[k];
+        for (uint32_t i = 0; i < kernel->functions.n && chosen[kernel->component]; i++) {
+            BankFunction *f = &b->functions.at[kernel->functions.at[i]];
             f->planned = !f->fixed;
+            kernel->planned |= f->planned;
         }
+    }
 }
 
 /* -- Values ---------------------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static void add_reader(Planner *p, ValueId v, uint32_t kernel)
     if (p->classes.at[class].by != kernel + 1) {
         p->classes.at[class].by = kernel + 1;
         p->classes.at[class].inner = p->classes.n;
-        VEC_PUSH(&p->scratch, &p->classes, ((Class){.parent = class, .kernel = kernel}));
+        VEC_PUSH(&p->scratch, &p->classes, ((Class){class, kernel, p->classes.at[class].readers + 1, 0, 0, 0}));
     }
     p->class[v] = p->classes.at[class].inner;
 }
@@ -126,7 +127,7 @@ static void list_values(Planner *p)
 
 typedef struct Ordered {
     uint32_t size, align;
-    uint32_t first, value;  // first: the first value of its class + 1
+    uint32_t readers, first, value;  // first: the first value of its class + 1
 } Ordered;
 
 static int by_size(const void *a, const void *b)
@@ -134,6 +135,8 @@ static int by_size(const void *a, const void *b)
     const Ordered *x = a, *y = b;
     if (x->size != y->size)
         return x->size < y->size ? 1 : -1;
+    if (x->readers != y->readers)
+        return x->readers < y->readers ? 1 : -1;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     if (x->align != y->align)
@@ -231,7 +234,7 @@ static int by_share(const void *a, const void *b)
 // Returns the bytes that a kernel's bank has at least.
 static uint64_t least_size(const Banks *b, const BankKernel *k)
 {
-    uint64_t size = k->fixed + k->size;
+    uint64_t size = k->fixed;
     for (uint32_t i = 0; i < k->values.n; i++)
         size += b->values.at[k->values.at[i]].size;
     return size;
@@ -272,26 +275,6 @@ static bool fail_value(const Planner *p, ValueId v)
 
 /* -- The plan -------------------------------------------------------------------------------------------- */
 
-// Makes empty banks. A kernel whose own constants cannot move keeps them at the start of its bank.
-static void make_banks(Planner *p)
-{
-    Banks *b = p->b;
-    for (uint32_t k = 0; k < b->kernels.n; k++) {
-        BankKernel *kernel = &b->kernels.at[k];
-        if (!kernel->planned)
-            continue;
-        p->used[k] = NEW_ARRAY(&p->scratch, uint64_t, WORDS);
-        for (uint32_t i = 0; i < kernel->functions.n; i++) {
-            const BankFunction *f = &b->functions.at[kernel->functions.at[i]];
-            if (f->node != kernel->node || !f->fixed || f->size > BANK_LIMIT)
-                continue;
-            take(p->used[k], 0, (uint32_t)f->size / UNIT);
-            kernel->size = (uint32_t)f->size;
-            kernel->fixed -= f->size;
-        }
-    }
-}
-
 // False, after an error message, if the constants of a kernel do not fit in any order.
 static bool check_sizes(Planner *p)
 {
@@ -315,7 +298,7 @@ static bool place_values(Planner *p)
             continue;
         if (!class->first)
             class->first = v + 1;
-        VEC_PUSH(&p->scratch, &order, ((Ordered){value->size, value->align, class->first, v}));
+        VEC_PUSH(&p->scratch, &order, ((Ordered){value->size, value->align, class->readers, class->first, v}));
     }
     if (order.n)
         qsort(order.at, order.n, sizeof *order.at, by_size);
@@ -367,7 +350,8 @@ bool banks_plan(Banks *b, bool all)
     join_kernels(&p);
     choose_components(&p, all);
     list_values(&p);
-    make_banks(&p);
+    for (uint32_t k = 0; k < b->kernels.n; k++)
+        p.used[k] = b->kernels.at[k].planned ? NEW_ARRAY(&p.scratch, uint64_t, WORDS) : NULL;
     bool ok = check_sizes(&p) && place_values(&p);
     if (ok)
         fill_banks(b);

@@ -41,9 +41,17 @@ static void read_addresses(Search *s)
 {
     const Link *link = s->b->link;
     bool *taken = NEW_ARRAY(&s->scratch, bool, link->nodes.n);
-    for (uint32_t k = 0; k < link->edges.n; k++)
-        if (link->edges.at[k].kind == EDGE_ADDRESS || link->edges.at[k].kind == EDGE_REFERS)
-            taken[link->edges.at[k].to] = true;
+    NodeId *caller = NEW_ARRAY(&s->scratch, NodeId, link->nodes.n);  // the last one by a record
+    for (NodeId n = 1; n < link->nodes.n; n++) {
+        uint32_t count;
+        const Edge *edges = node_edges(link, n, &count);
+        for (uint32_t k = 0; k < count; k++)
+            if (edges[k].kind == EDGE_CALL)
+                caller[edges[k].to] = n;
+        for (uint32_t k = 0; k < count; k++)  // a relocation for which there is a record of a call is that call
+            taken[edges[k].to] |=
+                edges[k].kind == EDGE_ADDRESS || (edges[k].kind == EDGE_REFERS && caller[edges[k].to] != n);
+    }
     for (uint32_t k = 0; k < link->inputs.n; k++)
         for (uint32_t i = 0; i < link->inputs.at[k].cubin.calls.n; i++) {
             const CallRecord *call = &link->inputs.at[k].cubin.calls.at[i];

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Reports of planned banks.
+// Reports of planned banks, and of constants that nvlink places.
 #include "tools/orilink/banks.h"
 #include "tools/orilink/demangle.h"
 
 void banks_report(const Banks *b, Out *out)
 {
     Arena scratch;
-    if (!b->patched)
-        return;
     arena_init(&scratch, b->link->heap);
     for (uint32_t k = 0; k < b->kernels.n; k++) {
         const BankKernel *kernel = &b->kernels.at[k];
@@ -16,8 +14,15 @@ void banks_report(const Banks *b, Out *out)
                     demangle(b->link->nodes.at[kernel->node].name, &scratch), (unsigned long long)kernel->before,
                     kernel->size);
     }
-    out_fmt(out, "constants: %u fields of code patched, %llu reads verified\n", b->patched,
-            (unsigned long long)b->verified);
+    for (uint32_t k = 0; k < b->functions.n && b->kernels.n; k++) {
+        const BankFunction *f = &b->functions.at[k];
+        if (f->fixed)
+            out_fmt(out, "constants of %s: nvlink places %llu bytes: %s\n",
+                    demangle(b->link->nodes.at[f->node].name, &scratch), (unsigned long long)f->size, f->fixed);
+    }
+    if (b->patched)
+        out_fmt(out, "constants: %u fields of code patched, %llu reads verified\n", b->patched,
+                (unsigned long long)b->verified);
     arena_free(&scratch);
 }
 

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Finds the constants that the compiler made for functions, and the fields that hold their places.
+#include <stdlib.h>
+
 #include "tools/orilink/banks.h"
+
+// ptxas adds 0x8000 to an index, and subtracts it from the addend: the field is signed, and reaches all of a bank so.
+enum { INDEX_BIAS = 0x8000 };
+
+// The bytes of a constant in its section.
+typedef struct Range {
+    uint64_t start, end;
+} Range;
 
 typedef struct Reader {
     Banks *b;
     Arena scratch;
-    IdSet index;         // of values, by their bytes
-    uint64_t **covered;  // by input and section: bytes that symbols of constants have; UINT64_MAX: one is outside of it
-    bool **relocated;    // by input and section: it has relocations, or those of data name it
+    IdSet index;        // of values, by their bytes
+    bool **relocated;   // by input and section: it has relocations, or those of other code or of data name it
+    VEC(Range) ranges;  // of a function: what its relocations name
 } Reader;
 
 /* -- Values ---------------------------------------------------------------------------------------------- */
@@ -29,57 +39,35 @@ static ValueId add_value(Reader *r, const uint8_t *bytes, uint32_t size, uint32_
 
 /* -- Functions ------------------------------------------------------------------------------------------- */
 
-// Marks the sections that relocations of data name.
-static void read_data_relocs(Reader *r, uint32_t input, const ElfSection *s)
+// Marks the sections that relocations name, except for the code's own.
+static void read_relocs(Reader *r, uint32_t input, const ElfSection *s)
 {
     const Cubin *c = &r->b->link->inputs.at[input].cubin;
-    if (c->function[s->info] || section_is_debug(cubin_section(c, s->info)))
+    if (section_is_debug(cubin_section(c, s->info)))
         return;
     for (uint32_t k = 0; k < reloc_count(s); k++) {
         uint32_t section = cubin_symbol(c, reloc_at(s, k).symbol)->section;
-        if (section < c->elf.sections.n)
+        if (section < c->elf.sections.n && c->owner[section] != s->info)
             r->relocated[input][section] = true;
     }
 }
 
-// Finds what symbols cover of the sections of a file, and the sections that have relocations.
+// Finds the sections of a file that have relocations, and those that relocations name.
 static void read_sections(Reader *r, uint32_t input)
 {
     const Cubin *c = &r->b->link->inputs.at[input].cubin;
-    uint64_t *covered = r->covered[input] = NEW_ARRAY(&r->scratch, uint64_t, c->elf.sections.n);
     r->relocated[input] = NEW_ARRAY(&r->scratch, bool, c->elf.sections.n);
     for (uint32_t k = 1; k < c->elf.sections.n; k++) {
         const ElfSection *s = cubin_section(c, k);
         if ((s->type != SHT_REL && s->type != SHT_RELA) || !s->size)
             continue;
         r->relocated[input][s->info] = true;
-        read_data_relocs(r, input, s);
-    }
-    for (uint32_t k = 1; k < c->elf.symbols.n; k++) {
-        const ElfSymbol *s = cubin_symbol(c, k);
-        if (s->section == SHN_UNDEF || s->section >= c->elf.sections.n || symbol_type(s) != STT_CUDA_OBJECT)
-            continue;
-        uint64_t size = cubin_section(c, s->section)->size;
-        bool inside = s->value <= size && s->size <= size - s->value && covered[s->section] != UINT64_MAX;
-        covered[s->section] = inside ? covered[s->section] + s->size : UINT64_MAX;
+        read_relocs(r, input, s);
     }
 }
 
-// Returns the reason why the places of a function's constants cannot be planned; NULL: there is none.
-static const char *reason_to_keep(const Reader *r, const BankFunction *f)
-{
-    const Cubin *c = &r->b->link->inputs.at[f->input].cubin;
-    if (c->fixed)
-        return c->fixed;
-    if (r->relocated[f->input][f->bank])
-        return "its constants have relocations";
-    if (r->covered[f->input][f->bank] == UINT64_MAX)
-        return "a constant is outside of its section";
-    return r->covered[f->input][f->bank] < cubin_section(c, f->bank)->size ? "it has constants without a symbol" : NULL;
-}
-
-// Adds a relocation of the code. False: it is no plain read of a constant.
-static bool add_read(Reader *r, const Input *in, BankFunction *f, uint32_t section, uint32_t k)
+// Adds a relocation of the code. Returns the reason why the constant that it names cannot move; NULL: it can.
+static const char *add_read(Reader *r, const Input *in, BankFunction *f, uint32_t section, uint32_t k)
 {
     const Cubin *c = &in->cubin;
     const ElfSection *code = cubin_section(c, f->code), *bank = cubin_section(c, f->bank);
@@ -87,15 +75,48 @@ static bool add_read(Reader *r, const Input *in, BankFunction *f, uint32_t secti
     const ElfSymbol *s = cubin_symbol(c, reloc.symbol);
     Field field;
     if (s->section != f->bank)
-        return true;
-    if (symbol_type(s) != STT_CUDA_OBJECT || !field_of(&reloc, &field) || !field.indexes)
-        return false;
+        return NULL;
+    if (symbol_type(s) != STT_CUDA_OBJECT || !field_of(&reloc, &field) || !field.has_bank)
+        return "its code takes the address of a constant";
+    if (s->value > bank->size || s->size > bank->size - s->value)
+        return "a constant is outside of its section";
     if (field.at > code->size || code->size - field.at < FIELD_BYTES)
-        return false;
-    if (field_value(code->data, &field) || field_bank(code->data, &field) != (field.has_bank ? 0 : BANK))
-        return false;
+        return "a relocation is outside of its code";
+    uint32_t number = field_bank(code->data, &field);  // tables of sm_90 have it
+    if (field_value(code->data, &field) || (number && (number != BANK || !field.is_signed)))
+        return "a field of its code is not empty";
+    int64_t offset = reloc.addend + (field.is_signed && reloc.addend < 0 ? INDEX_BIAS : 0);
+    if (offset < 0 || (uint64_t)offset >= s->size || offset % field.unit)
+        return "its code reads beside a constant";
     ValueId value = add_value(r, bank->data + s->value, (uint32_t)s->size, (uint32_t)alignment_at(bank, s->value));
     VEC_PUSH(&r->b->arena, &f->reads, ((BankRead){section, k, value, UINT32_MAX, field, reloc.addend}));
+    VEC_PUSH(&r->scratch, &r->ranges, ((Range){s->value, s->value + s->size}));
+    return NULL;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const Range *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+// True if the relocations of a function name all of its constants: there is only padding between them. Code that
+// nvlink -r wrote has places of constants without relocations.
+static bool names_all(Reader *r, const ElfSection *bank)
+{
+    uint64_t end = 0;
+    if (r->ranges.n)
+        qsort(r->ranges.at, r->ranges.n, sizeof *r->ranges.at, by_start);
+    VEC_PUSH(&r->scratch, &r->ranges, ((Range){bank->size, bank->size}));
+    for (uint32_t k = 0; k < r->ranges.n; k++) {
+        const Range *range = &r->ranges.at[k];
+        if (range->start > end && range->start - end >= bank->align)
+            return false;
+        for (uint64_t at = end; at < range->start; at++)
+            if (bank->data[at])
+                return false;
+        end = MAX(end, range->end);
+    }
     return true;
 }
 
@@ -105,6 +126,28 @@ static bool has_relocs_of(const ElfSection *s, uint32_t code)
     return (s->type == SHT_REL || s->type == SHT_RELA) && s->info == code;
 }
 
+// Finds the constants that a function reads. Returns the reason why a plan cannot move them; NULL: it can.
+static const char *read_code(Reader *r, const Input *in, BankFunction *f)
+{
+    const Cubin *c = &in->cubin;
+    const char *why = c->fixed;
+    uint32_t relocs = 0;
+    r->ranges.n = 0;
+    if (!why && r->relocated[f->input][f->bank])
+        why = "its constants have relocations, or other code or data refers to them";
+    for (uint32_t k = c->owned[f->code]; k && !why; k = c->next[k])
+        relocs += has_relocs_of(cubin_section(c, k), f->code) ? reloc_count(cubin_section(c, k)) : 0;
+    VEC_RESERVE(&r->b->arena, &f->reads, relocs);
+    for (uint32_t k = c->owned[f->code]; k && !why; k = c->next[k]) {
+        const ElfSection *s = cubin_section(c, k);
+        if (s->type == SHT_NV_CONSTANT0 + BANK && k != f->bank && s->size)
+            why = "it has several sections of constants";
+        for (uint32_t i = 0; has_relocs_of(s, f->code) && i < reloc_count(s) && !why; i++)
+            why = add_read(r, in, f, k, i);
+    }
+    return !why && !names_all(r, cubin_section(c, f->bank)) ? "no relocation of its code names a constant" : why;
+}
+
 static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
 {
     const Node *node = &r->b->link->nodes.at[n];
@@ -112,24 +155,14 @@ static void read_function(Reader *r, NodeId n, uint32_t code, uint32_t bank)
     const Cubin *c = &in->cubin;
     uint64_t size = cubin_section(c, bank)->size;
     BankFunction f = {.node = n, .input = node->input, .code = code, .bank = bank};
-    if (!r->covered[f.input])
+    if (!r->relocated[f.input])
         read_sections(r, f.input);
     f.size = (size + BANK_ALIGN - 1) & ~(uint64_t)(BANK_ALIGN - 1);
-    f.fixed = reason_to_keep(r, &f);
-    uint32_t relocs = 0;
-    for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k])
-        relocs += has_relocs_of(cubin_section(c, k), code) ? reloc_count(cubin_section(c, k)) : 0;
-    VEC_RESERVE(&r->b->arena, &f.reads, relocs);
-    for (uint32_t k = c->owned[code]; k && !f.fixed; k = c->next[k]) {
-        const ElfSection *s = cubin_section(c, k);
-        for (uint32_t i = 0; has_relocs_of(s, code) && i < reloc_count(s) && !f.fixed; i++)
-            if (!add_read(r, in, &f, k, i))
-                f.fixed = "its code takes the address of a constant";
-    }
+    f.fixed = read_code(r, in, &f);
     VEC_PUSH(&r->b->arena, &r->b->functions, f);
 }
 
-// Returns the section of constants of a function; 0 = none, or there are several.
+// Returns the section of constants of a function; 0 = none.
 static uint32_t bank_of(const Cubin *c, uint32_t code)
 {
     uint32_t bank = 0;
@@ -156,14 +189,34 @@ static void read_functions(Reader *r)
 
 /* -- Kernels --------------------------------------------------------------------------------------------- */
 
-// A kernel of a file that stays as it is keeps the constants of all that it reaches.
+// Returns the reason why nvlink places the constants of all functions that a kernel reaches; NULL: there is none.
+static const char *reason_of_kernel(const Banks *b, const BankKernel *k)
+{
+    const Input *in = &b->link->inputs.at[b->link->nodes.at[k->node].input];
+    if (in->cubin.fixed || in->is_system)
+        return "a kernel of a file that stays as it is reaches it";
+    for (uint32_t i = 0; i < k->functions.n; i++) {
+        const BankFunction *f = &b->functions.at[k->functions.at[i]];
+        if (f->node == k->node && f->fixed)  // nvlink cuts off what symbols of the kernel do not have
+            return "a kernel reaches it whose own constants cannot move";
+    }
+    return NULL;
+}
+
+// Keeps the constants of what kernels reach that cannot be planned, until no other kernel is one.
 static void keep_fixed(Banks *b)
 {
-    for (uint32_t k = 0; k < b->kernels.n; k++) {
-        const BankKernel *kernel = &b->kernels.at[k];
-        const Input *in = &b->link->inputs.at[b->link->nodes.at[kernel->node].input];
-        for (uint32_t i = 0; i < kernel->functions.n && (in->cubin.fixed || in->is_system); i++)
-            b->functions.at[kernel->functions.at[i]].fixed = "a kernel of a file that stays as it is reaches it";
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < b->kernels.n; k++) {
+            const BankKernel *kernel = &b->kernels.at[k];
+            const char *why = reason_of_kernel(b, kernel);
+            for (uint32_t i = 0; i < kernel->functions.n && why; i++) {
+                BankFunction *f = &b->functions.at[kernel->functions.at[i]];
+                more |= !f->fixed;
+                f->fixed = f->fixed ? f->fixed : why;
+            }
+        }
     }
     for (uint32_t k = 0; k < b->kernels.n; k++) {
         BankKernel *kernel = &b->kernels.at[k];
@@ -179,7 +232,6 @@ void banks_read(Banks *b, Link *link, bool all)
     *b = (Banks){.link = link};
     arena_init(&b->arena, link->heap);
     arena_init(&r.scratch, link->heap);
-    r.covered = NEW_ARRAY(&r.scratch, uint64_t *, link->inputs.n);
     r.relocated = NEW_ARRAY(&r.scratch, bool *, link->inputs.n);
     read_functions(&r);
     uint64_t size = 0;

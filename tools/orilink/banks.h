@@ -95,7 +95,7 @@ void banks_apply(Banks *banks);
 bool banks_check(Banks *banks);
 
 /* bank_report.c */
-// Prints the planned banks: of kernels, with their sizes before and after.
+// Prints the planned banks of kernels, with their sizes before and after, and why nvlink places other constants.
 void banks_report(const Banks *banks, Out *out);
 // The same as members of a JSON object, each after a comma; nothing if no bank is planned.
 void banks_report_json(const Banks *banks, Out *out);

@@ -8,7 +8,7 @@ bool field_of(const ElfReloc *reloc, Field *f)
         uint8_t type;
         Field field;
     } fields[] = {
-        {0x40, {0, 40, 14, 4, true, true}}, {0x42, {0, 38, 16, 1, false, true}}, {0x3b, {0, 32, 32, 1, false, false}}};
+        {0x40, {0, 40, 14, 4, true, false}}, {0x42, {0, 38, 16, 1, true, true}}, {0x3b, {0, 32, 32, 1, false, false}}};
     for (size_t k = 0; k < ARRAY_LEN(fields); k++)
         if (fields[k].type == reloc->type) {
             *f = fields[k].field;
@@ -22,7 +22,7 @@ static uint64_t low_bits(unsigned n) { return ((uint64_t)1 << n) - 1; }
 
 uint64_t field_wrap(const Field *f, uint64_t place) { return place & (f->unit * low_bits(f->bits) | (f->unit - 1u)); }
 
-uint64_t field_mask(const Field *f) { return low_bits(f->bits + (f->has_bank ? BANK_BITS : 0u)) << f->first; }
+uint64_t field_mask(const Field *f) { return low_bits(f->bits) << f->first; }
 
 uint64_t field_value(const uint8_t *code, const Field *f)
 {
@@ -36,8 +36,10 @@ uint32_t field_bank(const uint8_t *code, const Field *f)
 
 void field_store(uint8_t *code, const Field *f, uint64_t place, uint32_t bank)
 {
-    uint64_t bits = (place / f->unit & low_bits(f->bits)) << f->first;
-    if (f->has_bank)
+    uint64_t bits = (place / f->unit & low_bits(f->bits)) << f->first, mask = field_mask(f);
+    if (f->has_bank) {
         bits |= (uint64_t)bank << (f->first + f->bits);
-    store64(code + f->at, (load64(code + f->at) & ~field_mask(f)) | bits);
+        mask |= low_bits(BANK_BITS) << (f->first + f->bits);
+    }
+    store64(code + f->at, (load64(code + f->at) & ~mask) | bits);
 }

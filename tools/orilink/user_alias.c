@@ -25,7 +25,7 @@ static void read_relocs(Finder *f, const Input *in, const ElfSection *s)
     for (uint32_t k = 0; k < reloc_count(s); k++) {
         ElfReloc reloc = reloc_at(s, k);
         Field field;
-        bool reads = in->cubin.function[s->info] && field_of(&reloc, &field) && field.indexes;
+        bool reads = in->cubin.function[s->info] && field_of(&reloc, &field) && field.has_bank;
         f->addressed[in->node[reloc.symbol]] |= !reads;
     }
 }
