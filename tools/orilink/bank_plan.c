@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Plans the banks of kernels: each distinct value gets one place that is free in the banks of all kernels that read it.
 // Values that the same kernels read form a class, so that its places are found in one bitmap of what these kernels use.
-// Classes are placed in the order of size, the largest first, of the number of kernels, and of the inputs, each value at
-// the first place. So the plan depends on the inputs alone, and what many kernels read is in front.
+// Classes are placed in the order of size, the largest first, of the number of kernels, and of the inputs, each value
+// at the first place. So the plan depends on the inputs alone, and what many kernels read is in front.
 //
 // Kernels that share functions with constants form a component. Components in which no kernel overflows stay as they
 // are, and nvlink places their constants. It also places those of functions that a plan cannot move, behind the planned
