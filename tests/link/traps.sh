@@ -126,6 +126,8 @@ for sm in 75 80; do
     reads 'functions that call themselves' 6 'k_self=self k_mutual=even,odd' first.$sm.cubin second.$sm.cubin
     reads 'an address that another file takes' 2 'k_call=taken' first.$sm.cubin second.$sm.cubin
     reads 'a function of two kernels' 16 'k_more=shared,jumps k_less=shared' first.$sm.cubin second.$sm.cubin
+    plans 'functions, documented' --ocg=documented first.$sm.cubin second.$sm.cubin
+    reads 'functions, documented' 16 'k_more=shared,jumps k_less=shared' first.$sm.cubin second.$sm.cubin
     plans 'another order' second.$sm.cubin first.$sm.cubin
     reads 'another order' 16 'k_more=shared,jumps k_less=shared' first.$sm.cubin second.$sm.cubin
     plans 'equal names' same1.$sm.cubin same2.$sm.cubin
