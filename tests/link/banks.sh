@@ -79,9 +79,16 @@ for sm in 75 80 86; do
     exits "constants that do not fit, sm_$sm" 1 "$ORILINK" -o never many1.$sm.cubin many2.$sm.cubin large.$sm.cubin
     says err "error: kernel 'large' requires 72000 bytes of constants that the compiler made, of which 65536 fit"
     says err "note: 'f0' has 36000 bytes"
+    says err 'note: --ocg=off leaves these constants to nvlink'
     absent never
     exits "the large kernel is dead, sm_$sm" 0 "$ORILINK" --nvlink -o linked --kernels-used=k,shares many1.$sm.cubin \
         many2.$sm.cubin large.$sm.cubin
+    name="reads without the large kernel, sm_$sm"
+    is "$($python "$root/tests/link/cubin.py" --reads linked "${calls% alone=*}" many1.$sm.cubin many2.$sm.cubin)" \
+        '42000 reads, 0 wrong'
+    name="nvlink rejects what is left without the large kernel, sm_$sm"
+    ! nvlink -arch=sm_$sm --kernels-used=k,shares -o never many1.$sm.cubin many2.$sm.cubin large.$sm.cubin >log 2>&1 &&
+        ok || bad "it links them"
     exits "no kernel overflows, sm_$sm" 0 "$ORILINK" --ocg=off -o small --kernels-used=shares_two,alone many1.$sm.cubin
     "$ORILINK" -o again --kernels-used=shares_two,alone many1.$sm.cubin
     same small/many1.$sm.cubin again/many1.$sm.cubin

@@ -257,6 +257,7 @@ static bool fail_kernel(Planner *p, const BankKernel *k, uint64_t size)
         diag_plain(b->link->diag, DIAG_NOTE, "'%s' has %llu bytes",
                    demangle(b->link->nodes.at[shares.at[i].node].name, &p->scratch),
                    (unsigned long long)shares.at[i].size);
+    diag_plain(b->link->diag, DIAG_NOTE, "--ocg=off leaves these constants to nvlink");
     return false;
 }
 
