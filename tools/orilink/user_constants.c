@@ -116,7 +116,7 @@ static DedupReloc *section_relocs(UserConstants *u, const UserSection *s, uint32
 }
 
 // Marks the constants that relocations patch. Those of the section are the last ones.
-static void mark_patched(UserConstants *u, const UserSection *s, uint32_t first)
+static void mark_patched(UserConstants *u, UserSection *s, uint32_t first)
 {
     uint32_t n;
     const DedupReloc *relocs = section_relocs(u, s, &n);
@@ -129,8 +129,11 @@ static void mark_patched(UserConstants *u, const UserSection *s, uint32_t first)
             else
                 high = middle;
         }
-        if (low > first)
-            u->constants.at[low - 1].has_relocs = true;
+        UserConstant *x = low > first ? &u->constants.at[low - 1] : NULL;
+        if (x && relocs[k].place - x->offset < x->size)
+            x->has_relocs = true;
+        else
+            s->stays = true;
     }
 }
 
@@ -242,13 +245,17 @@ static void drop_hidden(UserConstants *u, UserSection *s)
     s->data.records.n = n;
 }
 
-// Shares constants of a section as nvlink is documented to do it.
+// Shares constants of a section as nvlink is documented to do it. One that relocations patch has a place of its own.
 static void merge_documented(UserConstants *u, UserSection *s)
 {
     const Cubin *c = &u->link->inputs.at[s->input].cubin;
     Dedup d;
     if (u->verbose)
         out_fmt(u->verbose, "layout and merge section %s\n", cubin_section(c, s->section)->text);
+    for (uint32_t k = 0; k < s->data.records.n; k++) {
+        uint32_t constant = s->data.records.at[k].symbol;
+        u->symbols.at[constant].is_reached |= u->constants.at[constant].has_relocs;
+    }
     dedup_init(&d, &u->arena, u->symbols.at, true, u->verbose);
     dedup_section(&d, &s->data, NULL, 0);
     s->data = d.target;
@@ -302,7 +309,7 @@ void user_constants_edit(UserConstants *u)
         if (optimizes)
             optimize_space(u, s);
         drop_hidden(u, s);
-        if (u->mode == MERGE_DOCUMENTED)
+        if (u->mode == MERGE_DOCUMENTED && !s->stays)
             merge_documented(u, s);
         else if (s->edited)
             place_constants(u, s);

@@ -29,6 +29,7 @@ typedef struct UserConstant {
 typedef struct UserSection {
     uint32_t input, section;
     DataSection data;  // its records are in the order of their new places
+    bool stays;        // a relocation patches bytes between its constants
     bool edited;
 } UserSection;
 
