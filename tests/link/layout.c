@@ -385,6 +385,15 @@ static void check_space(Arena *arena)
     data_layout(&m, arena, true);
     check(m.records.at[1].offset == 8 && m.records.at[2].offset == 16 && m.size == 19, "space", "no opt: the order");
     check(needs_alignment(&m, arena), "space", "a record has no alignment");
+    // By falling alignment, these would take 28 bytes.
+    DataSection t = {.index = 10};
+    add(&t, arena, symbols, 1, "twelve", "111122223333", 12, 8);
+    add(&t, arena, symbols, 2, "four", "4444", 4, 4);
+    add(&t, arena, symbols, 3, "eight", "55555555", 8, 8);
+    for (uint32_t k = 1; k <= 3; k++)
+        symbols[k].is_reached = true;
+    check(data_optimize_space(&t, arena, "", symbols, NULL, 0, NULL) && t.size == 24 && symbols[3].place == 16, "space",
+          "the old order is smaller");
     // An append requires the last record.
     m = (DataSection){.index = 9, .size = 8};
     Overlap tail = insert(&m, arena, "x", RECORD_APPEND, 1);

@@ -77,6 +77,23 @@ static void keep_reached(const DataSection *s, bool local, DataSection *kept, Ar
     }
 }
 
+// Lays out the constants that are kept by falling alignment, if that saves space, else in the order of the source. An
+// alignment may be derived from an offset and be stricter than the one that was required, so that sorting adds gaps.
+static void layout_kept(DataSection *kept, const DataSection *source, Arena *arena, const DedupSymbol *symbols)
+{
+    DataSection ordered = {.index = kept->index, .align = kept->align};
+    for (uint32_t k = 0; k < source->records.n; k++) {
+        DataRecord r = source->records.at[k];
+        r.align = r.align ? r.align : default_alignment(r.size);
+        if (!symbols[r.symbol].is_hidden)
+            VEC_PUSH(arena, &ordered.records, r);
+    }
+    data_layout(kept, arena, false);
+    data_layout(&ordered, arena, true);
+    if (ordered.size <= kept->size)
+        *kept = ordered;
+}
+
 // Returns the record that contains an offset; NULL: none does.
 static const DataRecord *record_at(const DataSection *s, uint64_t offset)
 {
@@ -126,7 +143,7 @@ bool data_optimize_space(DataSection *s, Arena *arena, const char *name, DedupSy
         }
     keep_reached(s, true, &kept, arena, symbols, verbose);
     keep_reached(s, false, &kept, arena, symbols, verbose);
-    data_layout(&kept, arena, false);
+    layout_kept(&kept, s, arena, symbols);
     for (uint32_t k = 0; k < kept.records.n; k++)
         symbols[kept.records.at[k].symbol].place = kept.records.at[k].offset;
     move_relocs(s, symbols, relocs, nrelocs, verbose);

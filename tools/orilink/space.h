@@ -3,7 +3,8 @@
 // constants that nothing uses go, and the others are laid out again.
 //
 // Unlike the documented code, a relocation in the middle of a constant moves with it, and a section with a relocation
-// that no constant covers stays as it is. A default alignment is a power of 2.
+// that no constant covers stays as it is. A default alignment is a power of 2. Constants are sorted by alignment only
+// if that saves space.
 #ifndef ORI_SPACE_H
 #define ORI_SPACE_H
 
