@@ -107,6 +107,7 @@ static __constant__ Four static_16 = {{16, 2, 3, 4}};
 __constant__ Many global_64_second = MANY(65);
 __constant__ double global_three = 3.125;
 __constant__ int named_by_third = 0x61616161, replaced = 0x62626262;
+__constant__ Four same_overlaps = {{0x71717171, 0x71717171, 0x71717171, 5}};
 static __constant__ int static_twin = 0x72727272; // tests give it the name of that in the third file
 __global__ void k_second(int *p, double *q)
 {
@@ -114,7 +115,7 @@ __global__ void k_second(int *p, double *q)
     q[0] = global_8 + global_three;
     p[1] = static_16.at[0] + static_16.at[3] * 3;
     p[2] = global_64_second.at[0] + global_64_second.at[15] * 3;
-    p[3] = named_by_third + replaced * 3 + static_twin * 5;
+    p[3] = named_by_third + replaced * 3 + static_twin * 5 + same_overlaps.at[3] * 7;
 }
 
 #else

@@ -9,8 +9,8 @@
                                    a list of KERNEL=FUNCTION,...
     cubin.py --variables LINKED FILES...  compares linked code and variables in constant memory with those of the files:
                                    code differs only in places of constants, each place has the bytes and the alignment
-                                   of the file's variable. Prints counts, the bytes that variables have, and the names
-                                   of those that share a place. Names of static variables are cut to `static...`
+                                   of the file's variable. Prints counts, the bytes that variables have, the size of
+                                   the bank, and the names of those that share a place. Names of static variables are cut to `static...`
     cubin.py --changes SM ORIGINAL REWRITTEN  prints the sections that differ in any cubin of two files; indices may differ
 """
 import hashlib
@@ -352,7 +352,7 @@ def print_variables(linked, paths):
                 sharing.setdefault(place, set()).add((plain(v.name), files.index(of)))
     covered = {k for v in variables for k in range(v.value, v.value + v.size)}
     print("%d reads, %d wrong%s" % (reads, len(wrong), ": " + ", ".join(wrong[:5]) if wrong else ""))
-    print("%d bytes" % len(covered))
+    print("%d bytes in %d" % (len(covered), len(bank)))
     for names in sorted(sorted(name for name, _ in names) for names in sharing.values() if len(names) > 1):
         print("shared: " + " ".join(names))
 
