@@ -162,7 +162,7 @@ part() { # NAME
     grammar) tests/grammar.sh ;;
     oricheck | cli | link | messages | files | knobs | orirun | install | package | ptxrun | readme | faults | races | origen | malformed | ptxas_dropin | redundant) B=$programs "tests/programs/$1.sh" ;;
     all-link) B=$programs tests/link/samples.sh ;;
-    link-scenarios | link-golden | link-nvlink | link-banks | link-traps) B=$programs "tests/link/${1#link-}.sh" ;;
+    link-scenarios | link-golden | link-nvlink | link-banks | link-traps | link-constants) B=$programs "tests/link/${1#link-}.sh" ;;
     samples) tests/net/samples.sh ;;
     vectors | verdicts) "tests/exec/$1.sh" ;;
     same | features | defects) "tests/ptxas/$1.sh" ;;
@@ -193,11 +193,11 @@ part() { # NAME
 small='read phases text samples faults races orirun oricheck layers prose grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
-check="net ptxas rules link-scenarios unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli link-nvlink link-banks link-traps ptxrun install package link link-golden readme threads files redundant $judges $small"
+check="net ptxas rules link-scenarios unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant $judges $small"
 # Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
 all="asan asan-clang all-ptxas all-link mutants counts random all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
-    malformed knobs warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
+    malformed knobs warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------
 

@@ -7,17 +7,25 @@
     cubin.py --traps FILES...      prints properties of cubins that tests rely on
     cubin.py --reads LINKED CALLS FILES...  compares the constants that linked code reads with those of the files; CALLS is
                                    a list of KERNEL=FUNCTION,...; FUNCTION#2 is the second function of a name
+    cubin.py --variables LINKED FILES...  compares linked code and variables in constant memory with those of the files:
+                                   code differs only in places of constants, each place has the bytes and the alignment
+                                   of the file's variable. Prints counts, the bytes that variables have, the size of
+                                   the bank, and the names of those that share a place. Names of static variables are cut to `static...`
+    cubin.py --changes SM ORIGINAL REWRITTEN  prints the sections that differ in any cubin of two files; indices may differ
 """
 import hashlib
 import struct
 import sys
 
-REL, RELA, NOBITS, CUDA = 9, 4, 8, 190
+SYMTAB, STRTAB, REL, RELA, NOBITS, CUDA = 2, 3, 9, 4, 8, 190
 CUBIN = 2  # kind of an entry of a fat binary
 GLOBAL, SHARED = 0x70000007, 0x7000000a
+INFO, CALLGRAPH, PROTOTYPE = 0x70000000, 0x70000001, 0x70000002
 FUNC, SECTION, OBJECT, CUDA_OBJECT, WEAK = 2, 3, 1, 13, 2
+LOCAL, USER_CONSTANT = 0, 0x80  # binding, st_other
 HAS_SIGNATURE, CALLS_SIGNATURE = 0xfffffffe, 0xfffffffd  # groups of the callgraph
 MIN_STACK_SIZE = 0x12
+CONSTANT_FIELDS = {0x40: (40, 14, 4), 0x42: (38, 16, 1), 0x3b: (32, 32, 1)}  # type: first bit, bits, unit
 FIRST_SYMBOL, ALL_SYMBOLS = (0x0a, 0x11, 0x12, 0x23, 0x2f), (0x0f,)  # records of .nv.info that name symbols
 
 
@@ -33,6 +41,13 @@ class Section:
         self.bytes = b"" if self.empty else data[offset:offset + self.size]
         self.relocs = []  # (offset, type, symbol index, addend) of the sections of relocations for this one
         self.kinds = set()  # REL, RELA: the types of these sections
+
+
+def relocs_of(s):
+    """Yields (offset, type, symbol index, addend) of a section of relocations."""
+    for at in range(0, s.size, 24 if s.type == RELA else 16):
+        offset, kind, symbol = struct.unpack_from("<QII", s.bytes, at)
+        yield offset, kind, symbol, struct.unpack_from("<q", s.bytes, at + 16)[0] if s.type == RELA else None
 
 
 class Symbol:
@@ -53,7 +68,7 @@ class Cubin:
         for s in self.sections:
             s.name = text_at(self.sections[names].bytes, s.row[0])
         for s in self.sections:
-            if s.type == 2:
+            if s.type == SYMTAB:
                 self.strings = self.sections[s.link].bytes
                 for at in range(0, s.size, 24):
                     name, info, other, section, value, size = struct.unpack_from("<IBBHQQ", s.bytes, at)
@@ -80,10 +95,7 @@ class Cubin:
     def add_relocs(self, s):
         target = self.sections[s.info]
         target.kinds.add(s.type)
-        for at in range(0, s.size, 24 if s.type == RELA else 16):
-            offset, kind, symbol = struct.unpack_from("<QII", s.bytes, at)
-            addend = struct.unpack_from("<q", s.bytes, at + 16)[0] if s.type == RELA else None
-            target.relocs.append((offset, kind, symbol, addend))
+        target.relocs += relocs_of(s)
 
     def named(self, prefix):
         """Returns the sections with a prefix, by the rest of their names."""
@@ -105,6 +117,13 @@ class Cubin:
     def content(self, v):
         """Returns the bytes of a variable; b"": zeros, without bytes in the file."""
         return self.sections[v.section].bytes[v.value:v.value + v.size]
+
+    def meaning(self, v):
+        """Returns name, size, bytes and relocations of a variable."""
+        relocs = [(offset - v.value, kind) + self.target(symbol, addend or 0)
+                  for offset, kind, symbol, addend in self.sections[v.section].relocs
+                  if v.value <= offset < v.value + v.size]
+        return v.name, v.size, self.content(v), sorted(relocs)
 
     def target(self, symbol, addend):
         """Returns what a relocation names: a function or variable, an offset in it, and the bytes of the variable."""
@@ -276,9 +295,105 @@ def print_reads(linked, calls, paths):
     print("%d reads, %d wrong" % (reads, wrong))
 
 
+# -- Constants of the user -------------------------------------------------------------------------------------------
+
+def plain(name):
+    return name[name.rindex("static"):] if name.startswith("__nv_static") else name
+
+
+def without_fields(code, relocs):
+    """Returns code with zeros for the places of constants."""
+    code = bytearray(code)
+    for offset, kind, _, _ in relocs:
+        if kind in CONSTANT_FIELDS:
+            first, bits, _ = CONSTANT_FIELDS[kind]
+            mask = (1 << bits + (0 if kind == 0x3b else 5)) - 1 << first  # with the bank
+            word = int.from_bytes(code[offset:offset + 8], "little") & ~mask
+            code[offset:offset + 8] = word.to_bytes(8, "little")
+    return code
+
+
+def places_of(c, code, relocs, named):
+    """Yields (file, variable, place) of the constants of the user that linked code names; the place None: another bank."""
+    for offset, kind, symbol, addend in relocs:
+        if kind not in CONSTANT_FIELDS:
+            continue
+        v = c.symbols[symbol]
+        of, v = (c, v) if v.section else named[v.name]
+        if of.sections[v.section].name == ".nv.constant3":
+            first, bits, unit = CONSTANT_FIELDS[kind]
+            word = int.from_bytes(code[offset:offset + 8], "little")
+            place = (word >> first & (1 << bits) - 1) * unit - (addend or 0) & 0xffff
+            yield of, v, place if kind == 0x3b or word >> 54 & 31 == 3 else None
+
+
+def print_variables(linked, paths):
+    with open(linked, "rb") as f:
+        ours = Cubin(f.read())
+    bank = ours.section(".nv.constant3").bytes
+    files = [c for path in paths for c in cubins(path, ours.sm)]
+    named = {v.name: (c, v) for c in files for v in c.variables() if v.bind != LOCAL}
+    meanings = [c.meaning(v) for c in files for v in c.variables()]
+    variables = [v for v in ours.variables() if ours.sections[v.section].name == ".nv.constant3"]
+    wrong = ["the variable " + v.name for v in variables if ours.meaning(v) not in meanings]
+    reads, sharing = 0, {}
+    for c in files:
+        for name in c.functions():
+            old, new = c.section(".text." + name), ours.section(".text." + name)
+            if not new:
+                continue
+            if without_fields(old.bytes, old.relocs) != without_fields(new.bytes, old.relocs):
+                wrong.append("the code of " + name)
+            for of, v, place in places_of(c, new.bytes, old.relocs, named):
+                s = of.sections[v.section]
+                align = min(v.value & -v.value or s.align, s.align)
+                reads += 1
+                if place is None or place % align or bank[place:place + v.size] != of.content(v):
+                    wrong.append("%s of %s" % (v.name, name))
+                sharing.setdefault(place, set()).add((plain(v.name), files.index(of)))
+    covered = {k for v in variables for k in range(v.value, v.value + v.size)}
+    print("%d reads, %d wrong%s" % (reads, len(wrong), ": " + ", ".join(wrong[:5]) if wrong else ""))
+    print("%d bytes in %d" % (len(covered), len(bank)))
+    for names in sorted(sorted(name for name, _ in names) for names in sharing.values() if len(names) > 1):
+        print("shared: " + " ".join(names))
+
+
+def contents_of(c):
+    """Returns the contents of sections by name, with names instead of indices.
+
+    Strings and symbols of constants of the user are left out.
+    """
+    found = {}
+    for s in c.sections:
+        content = s.bytes
+        if s.type == SYMTAB:
+            content = sorted((v.name, v.bind, v.type, v.other, v.section < len(c.sections) and c.sections[v.section].name,
+                              v.value, v.size) for v in c.symbols if v.name and v.other != USER_CONSTANT)
+        elif s.type in (REL, RELA):
+            content = [(offset, kind, c.symbols[symbol].name, addend) for offset, kind, symbol, addend in relocs_of(s)]
+        elif s.type in (INFO, CALLGRAPH, PROTOTYPE):
+            content = list(c.records(s) if s.type == INFO else c.calls() if s.type == CALLGRAPH else c.prototypes())
+        elif s.type == STRTAB:
+            continue
+        found.setdefault(s.name, []).append((s.type, s.flags & 0xffffffff, s.align, s.size if s.empty else content))
+    return found
+
+
+def print_changes(sm, original, rewritten):
+    names = set()
+    for one, two in zip(cubins(original, int(sm)), cubins(rewritten, int(sm)), strict=True):
+        a, b = contents_of(one), contents_of(two)
+        names |= {name for name in a.keys() | b.keys() if a.get(name) != b.get(name)}
+    print(" ".join(sorted(names)))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--reads":
         print_reads(sys.argv[2], sys.argv[3], sys.argv[4:])
-        sys.exit()
-    for file in sys.argv[2:]:
-        {"--entries": print_entries, "--extract": extract, "--traps": print_traps}[sys.argv[1]](file)
+    elif sys.argv[1] == "--variables":
+        print_variables(sys.argv[2], sys.argv[3:])
+    elif sys.argv[1] == "--changes":
+        print_changes(*sys.argv[2:])
+    else:
+        for file in sys.argv[2:]:
+            {"--entries": print_entries, "--extract": extract, "--traps": print_traps}[sys.argv[1]](file)

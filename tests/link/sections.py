@@ -17,9 +17,7 @@ Prints differences; exit status 1 if there are any. Compressed cubins are not re
 import os
 import sys
 
-from cubin import MIN_STACK_SIZE, SHARED, WEAK, Cubin, cubins
-
-CONSTANT_FIELDS = {0x40: (40, 14, 4), 0x42: (38, 16, 1), 0x3b: (32, 32, 1)}  # type: first bit, bits, unit
+from cubin import CONSTANT_FIELDS, MIN_STACK_SIZE, SHARED, WEAK, Cubin, cubins
 
 
 def load(path):
@@ -175,19 +173,12 @@ def stack_of(row):
 
 
 def compare_variables(ours, reference):
-    others = [content(reference, v) for v in reference.variables()]
+    others = [reference.meaning(v) for v in reference.variables()]
     for v in ours.variables():
-        if content(ours, v) in others:
-            others.remove(content(ours, v))
+        if ours.meaning(v) in others:
+            others.remove(ours.meaning(v))
         else:
             yield "variable %s" % v.name
-
-
-def content(c, v):
-    """Returns name, size, bytes and relocations of a variable."""
-    relocs = [(offset - v.value, kind) + c.target(symbol, addend or 0)
-              for offset, kind, symbol, addend in c.sections[v.section].relocs if v.value <= offset < v.value + v.size]
-    return v.name, v.size, c.content(v), sorted(relocs)
 
 
 def compare_frames(ours, reference):

@@ -13,7 +13,7 @@
 #
 # A patch of tools/orilink runs only one layer:
 #
-#   link       tests/link/{golden,traps,nvlink,banks,scenarios}.sh and tests/programs/link.sh
+#   link       tests/link/{golden,traps,nvlink,constants,banks,scenarios}.sh and tests/programs/link.sh
 #
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
@@ -138,7 +138,7 @@ unit() { # TREE
 link() { # TREE
     failed=
     : >"$work/out"
-    for script in link/golden programs/link link/traps link/nvlink link/banks link/scenarios; do
+    for script in link/golden programs/link link/traps link/nvlink link/constants link/banks link/scenarios; do
         LINK_FILES=$work/link-files ORIOPT=$1/mutant/oriopt "$root/tests/$script.sh" >>"$work/out" 2>&1 && continue
         failed=1
         [ ! "$all" ] && link_failures | grep -qF -e "$test" && break

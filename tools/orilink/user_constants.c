@@ -245,7 +245,7 @@ static void drop_hidden(UserConstants *u, UserSection *s)
     s->data.records.n = n;
 }
 
-// Shares constants of a section as nvlink is documented to do it.
+// Shares constants of a section as nvlink is documented to do it. One that relocations patch has a place of its own.
 static void merge_documented(UserConstants *u, UserSection *s)
 {
     const Cubin *c = &u->link->inputs.at[s->input].cubin;
@@ -254,7 +254,7 @@ static void merge_documented(UserConstants *u, UserSection *s)
         out_fmt(u->verbose, "layout and merge section %s\n", cubin_section(c, s->section)->text);
     for (uint32_t k = 0; k < s->data.records.n; k++)
         u->symbols.at[s->data.records.at[k].symbol].is_reached |=
-            u->constants.at[s->data.records.at[k].symbol].has_relocs;  // its bytes are not known
+            u->constants.at[s->data.records.at[k].symbol].has_relocs;
     dedup_init(&d, &u->arena, u->symbols.at, true, u->verbose);
     dedup_section(&d, &s->data, NULL, 0);
     s->data = d.target;
