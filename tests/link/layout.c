@@ -165,6 +165,31 @@ static Overlap model_insert(uint8_t *bytes, uint32_t *owner, const uint8_t *data
     return merged ? OVERLAP_MERGED : OVERLAP_NONE;
 }
 
+// The results of random runs, and the cases of overlaps among them.
+static struct {
+    uint32_t results[OVERLAP_NO_TAIL];
+    uint32_t inside, prefix, larger, suffix;
+} seen;
+
+static void count_overlap(const DataSection *s, uint32_t offset, uint32_t n, Overlap got)
+{
+    seen.results[got]++;
+    for (uint32_t k = 0; k < s->records.n && got == OVERLAP_MERGED; k++) {
+        const DataRecord *d = &s->records.at[k];
+        seen.inside += d->offset < offset && offset + n < d->offset + d->size;
+        seen.prefix += d->offset == offset && n < d->size;
+        seen.larger += d->offset == offset && n > d->size;
+        seen.suffix += d->offset > offset && offset + n == d->offset + d->size;
+    }
+}
+
+static void check_seen(void)
+{
+    for (uint32_t k = 0; k < ARRAY_LEN(seen.results); k++)
+        check(seen.results[k], "overlap", "a result does not occur in random runs");
+    check(seen.inside && seen.prefix && seen.larger && seen.suffix, "overlap", "a case does not occur in random runs");
+}
+
 static void check_random_overlap(Random *r, Arena *arena)
 {
     static const uint8_t text[SPACE + 1] = "abababababababababababab";
@@ -179,7 +204,11 @@ static void check_random_overlap(Random *r, Arena *arena)
         if (!random_below(r, 6))
             data[random_below(r, n)] = 'c';
         Overlap expected = model_insert(bytes, owner, data, offset, n, symbol);
+        DataSection before = {.size = s.size};
+        for (uint32_t k = 0; k < s.records.n; k++)
+            VEC_PUSH(arena, &before.records, s.records.at[k]);
         Overlap got = data_insert(&s, arena, (DataRecord){data, offset, 1, n, symbol}, NULL);
+        count_overlap(&before, offset, n, got);
         bool both_errors = got >= OVERLAP_SPANS && expected >= OVERLAP_SPANS;  // the first one found
         ok &= got == expected || both_errors;
     }
@@ -519,6 +548,8 @@ int main(int argc, char **argv)
         check_random_space(&r, &scratch);
         arena_free(&scratch);
     }
+    if (runs >= 1000)
+        check_seen();
     heap_release(&heap);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
