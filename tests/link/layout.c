@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tests/link/random.h"
+#include "tools/orilink/dedup.h"
 #include "tools/orilink/space.h"
 
 static int passed, failed;
@@ -224,11 +225,11 @@ static void check_random_overlap(Random *r, Arena *arena)
 /* -- Deduplication --------------------------------------------------------------------------------------- */
 
 // Adds a constant to a section, behind the others.
-static void add(DataSection *s, Arena *arena, DedupSymbol *symbols, uint32_t symbol, const char *name,
-                const void *bytes, uint32_t size, uint32_t align)
+static void add(DataSection *s, Arena *arena, DataSymbol *symbols, uint32_t symbol, const char *name, const void *bytes,
+                uint32_t size, uint32_t align)
 {
     data_insert(s, arena, (DataRecord){bytes, RECORD_APPEND, align, size, symbol}, NULL);
-    symbols[symbol] = (DedupSymbol){.name = name, .entry = "kernel", .place = s->records.at[s->records.n - 1].offset};
+    symbols[symbol] = (DataSymbol){.name = name, .entry = "kernel", .place = s->records.at[s->records.n - 1].offset};
 }
 
 static void check_dedup(Arena *arena)
@@ -236,7 +237,7 @@ static void check_dedup(Arena *arena)
     static const uint8_t c1[] = {0xc3, 0xf5, 0x48, 0x40}, c2[] = {0xa4, 0x70, 0x2d, 0x40}, zero[64];
     static const uint8_t c4[] = {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, twelve[] = "twelve bytes",
                          pair[] = {0xc3, 0xf5, 0x48, 0x40, 0xc3, 0xf5, 0x48, 0x40};
-    DedupSymbol symbols[20];
+    DataSymbol symbols[20];
     DataSection a = {.index = 1}, b = {.index = 2}, c = {.index = 3};
     Dedup d;
     char buf[400], log[600];
@@ -246,7 +247,7 @@ static void check_dedup(Arena *arena)
     add(&a, arena, symbols, 2, "c2", c2, 4, 4);
     add(&b, arena, symbols, 3, "c3", c1, 4, 4);
     add(&b, arena, symbols, 4, "c4", c4, 8, 8);
-    DedupReloc relocs[] = {{10, false}, {0, false}, {16, false}};
+    DataReloc relocs[] = {{10, false}, {0, false}, {16, false}};
     dedup_init(&d, arena, symbols, false, &out);
     dedup_section(&d, &a, NULL, 0);
     dedup_section(&d, &b, relocs, 3);
@@ -307,7 +308,7 @@ static void check_random_dedup(Random *r, Arena *arena)
 {
     enum { COUNT = 24 };
     static const uint8_t sizes[] = {4, 4, 8, 8, 12, 16, 20, 24, 32, 48, 64, 5, 40};
-    DedupSymbol symbols[COUNT + 1];
+    DataSymbol symbols[COUNT + 1];
     DataSection s = {.index = 1};
     Dedup d;
     bool merges = random_below(r, 2), ok = true;
@@ -319,13 +320,13 @@ static void check_random_dedup(Random *r, Arena *arena)
         symbols[k].entry = random_below(r, 2) ? "one" : "two";
         symbols[k].is_reached = random_below(r, 3) == 0;
     }
-    DedupReloc relocs[COUNT];
+    DataReloc relocs[COUNT];
     uint32_t of[COUNT];
     uint64_t within[COUNT];
     for (uint32_t k = 0; k < COUNT; k++) {
         of[k] = random_below(r, COUNT);
         within[k] = random_below(r, (uint32_t)s.records.at[of[k]].size);
-        relocs[k] = (DedupReloc){s.records.at[of[k]].offset + within[k], false};
+        relocs[k] = (DataReloc){s.records.at[of[k]].offset + within[k], false};
     }
     dedup_init(&d, arena, symbols, merges, NULL);
     dedup_section(&d, &s, relocs, COUNT);
@@ -373,7 +374,7 @@ static bool needs_alignment(DataSection *s, Arena *arena)
 
 static void check_space(Arena *arena)
 {
-    DedupSymbol symbols[9];
+    DataSymbol symbols[9];
     DataSection s = {.index = 7};
     char buf[400], log[900];
     TextBuffer text = {.arena = arena};
@@ -387,7 +388,7 @@ static void check_space(Arena *arena)
         symbols[k].is_reached = k != 2;
     symbols[4].is_local = true;
     // A relocation of each constant, and one behind all.
-    DedupReloc relocs[] = {{0, false}, {6, false}, {12, false}, {16, false}, {22, false}, {26, false}};
+    DataReloc relocs[] = {{0, false}, {6, false}, {12, false}, {16, false}, {22, false}, {26, false}};
     check(!data_optimize_space(&s, arena, ".nv.constant3", symbols, relocs, 6, &out), "space", "an anonymous place");
     check(s.records.n == 5 && s.size == 26 && !relocs[2].moved && !symbols[2].is_hidden, "space", "it stays");
     check(data_optimize_space(&s, arena, ".nv.constant3", symbols, relocs, 5, &out), "space", "the pre-pass");
@@ -441,8 +442,8 @@ static void check_space(Arena *arena)
 static void check_random_space(Random *r, Arena *arena)
 {
     enum { COUNT = 12 };
-    DedupSymbol symbols[COUNT + 1];
-    DedupReloc relocs[COUNT];
+    DataSymbol symbols[COUNT + 1];
+    DataReloc relocs[COUNT];
     uint64_t from[COUNT], old[COUNT + 1];
     uint32_t of[COUNT], sizes[COUNT + 1], aligns[COUNT + 1];
     DataSection s = {.index = 1};
@@ -458,7 +459,7 @@ static void check_random_space(Random *r, Arena *arena)
     for (uint32_t k = 0; k < COUNT; k++) {
         of[k] = 1 + random_below(r, COUNT);
         from[k] = old[of[k]] + random_below(r, sizes[of[k]]);
-        relocs[k] = (DedupReloc){from[k], false};
+        relocs[k] = (DataReloc){from[k], false};
     }
     ok &= data_optimize_space(&s, arena, "", symbols, relocs, COUNT, NULL);
     for (uint32_t k = 1; k <= COUNT; k++) {
@@ -500,7 +501,7 @@ static int run_shape(const char *shape, uint32_t n, Arena *arena)
     Random random = {1};
     Dedup d;
     DataSection s = {.index = 1};
-    DedupSymbol *symbols = NEW_ARRAY(arena, DedupSymbol, n);
+    DataSymbol *symbols = NEW_ARRAY(arena, DataSymbol, n);
     uint8_t *at = arena_alloc(arena, (size_t)n * ROOM);
     VEC_RESERVE(arena, &s.records, n);
     for (uint32_t k = 0; k < n; k++) {
@@ -510,7 +511,7 @@ static int run_shape(const char *shape, uint32_t n, Arena *arena)
             return 2;
         }
         data_insert(&s, arena, (DataRecord){at, RECORD_APPEND, MIN(size, 8), size, k}, NULL);
-        symbols[k] = (DedupSymbol){.name = "constant", .entry = "kernel", .place = s.records.at[k].offset};
+        symbols[k] = (DataSymbol){.name = "constant", .entry = "kernel", .place = s.records.at[k].offset};
         at += size;
     }
     dedup_init(&d, arena, symbols, false, NULL);

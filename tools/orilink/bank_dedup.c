@@ -11,10 +11,10 @@
 typedef struct BankDedup {
     Banks *b;
     Arena scratch;
-    uint32_t **function;       // by input and section: the function whose constants it has, by its index + 1; 0 = none
-    uint32_t **number;         // by input and symbol: of a constant; 0 = it is none
-    VEC(DedupSymbol) symbols;  // by number
-    DataSection *sections;     // by function
+    uint32_t **function;      // by input and section: the function whose constants it has, by its index + 1; 0 = none
+    uint32_t **number;        // by input and symbol: of a constant; 0 = it is none
+    VEC(DataSymbol) symbols;  // by number
+    DataSection *sections;    // by function
     Dedup dedup;
 } BankDedup;
 
@@ -60,7 +60,7 @@ static void read_constants(BankDedup *x)
         x->sections[k].index = f->bank;
     }
     reserve(x);
-    VEC_PUSH(&x->scratch, &x->symbols, (DedupSymbol){0});
+    VEC_PUSH(&x->scratch, &x->symbols, (DataSymbol){0});
     for (uint32_t i = 0; i < b->link->inputs.n; i++) {
         const Cubin *c = &b->link->inputs.at[i].cubin;
         for (uint32_t k = 1; k < c->elf.symbols.n; k++) {
@@ -72,7 +72,7 @@ static void read_constants(BankDedup *x)
             const char *entry = b->link->nodes.at[b->functions.at[f - 1].node].name;
             DataRecord r = {bank->data + s->value, s->value, alignment_at(bank, s->value), s->size, x->symbols.n};
             x->number[i][k] = x->symbols.n;
-            VEC_PUSH(&x->scratch, &x->symbols, ((DedupSymbol){.name = s->text, .entry = entry, .place = s->value}));
+            VEC_PUSH(&x->scratch, &x->symbols, ((DataSymbol){.name = s->text, .entry = entry, .place = s->value}));
             if (data_insert(&x->sections[f - 1], &x->scratch, r, NULL) != OVERLAP_NONE)
                 b->functions.at[f - 1].fixed = "its constants overlap";
         }
@@ -88,7 +88,7 @@ static void dedup_function(BankDedup *x, uint32_t k, Out *verbose)
         dedup_section(&x->dedup, &x->sections[k], NULL, 0);
         return;
     }
-    DedupReloc *relocs = NEW_ARRAY(&x->scratch, DedupReloc, f->reads.n);
+    DataReloc *relocs = NEW_ARRAY(&x->scratch, DataReloc, f->reads.n);
     out_fmt(verbose, "optimize OCG constants for %s, old size = %lld\n", cubin_section(c, f->bank)->text,
             (long long)cubin_section(c, f->bank)->size);
     for (uint32_t i = 0; i < f->reads.n; i++) {

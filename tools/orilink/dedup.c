@@ -7,7 +7,7 @@
 
 enum { TABLE_HINT = 256 };
 
-void dedup_init(Dedup *d, Arena *arena, DedupSymbol *symbols, bool merges, Out *verbose)
+void dedup_init(Dedup *d, Arena *arena, DataSymbol *symbols, bool merges, Out *verbose)
 {
     *d = (Dedup){.arena = arena, .symbols = symbols, .merges = merges, .verbose = verbose};
     value_map_init(&d->by_4, arena, value_hash_mixed, value_equal_8, TABLE_HINT);
@@ -145,13 +145,13 @@ static void dedup_record(Dedup *d, const DataRecord *r)
 
 static int by_place(const void *a, const void *b)
 {
-    const DedupReloc *const *x = a, *const *y = b;
+    const DataReloc *const *x = a, *const *y = b;
     return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
 }
 
-void dedup_section(Dedup *d, const DataSection *source, DedupReloc *relocs, uint32_t nrelocs)
+void dedup_section(Dedup *d, const DataSection *source, DataReloc *relocs, uint32_t nrelocs)
 {
-    DedupReloc **sorted = arena_alloc(d->arena, nrelocs * sizeof *sorted);
+    DataReloc **sorted = arena_alloc(d->arena, nrelocs * sizeof *sorted);
     uint32_t at = 0;
     make_room(d, source->records.n);
     for (uint32_t k = 0; k < nrelocs; k++)

@@ -13,21 +13,6 @@
 #include "tools/orilink/overlap.h"
 #include "tools/orilink/value_map.h"
 
-typedef struct DedupSymbol {
-    const char *name;
-    const char *entry;  // the entry function whose constant it is
-    uint64_t place;     // in its section; after deduplication, in the target
-    bool is_reached;    // code names it
-    bool is_local;      // it has local binding
-    bool is_hidden;     // it was removed
-} DedupSymbol;
-
-// A relocation that names a place in the source section.
-typedef struct DedupReloc {
-    uint64_t place;  // in the source, then in the target
-    bool moved;
-} DedupReloc;
-
 enum { DEDUP_CLASSES = 7 };
 
 typedef struct Dedup {
@@ -35,8 +20,8 @@ typedef struct Dedup {
     Out *verbose;  // NULL: no messages
     bool merges;   // phase 9c
     DataSection target;
-    DedupSymbol *symbols;  // by the symbol of a record
-    ValueMap by_4, by_8;   // values: symbol + 1
+    DataSymbol *symbols;  // by the symbol of a record
+    ValueMap by_4, by_8;  // values: symbol + 1
     StrTable entries;
     VEC(uint32_t) zero_4, zero_8;  // by StrId of `entries`: the symbol of the first zero + 1; 0 = none
     // Indices of records of the target, by alignment and bytes. They differ in these, so the documented order of the
@@ -44,8 +29,8 @@ typedef struct Dedup {
     IdSet classes[DEDUP_CLASSES];
 } Dedup;
 
-void dedup_init(Dedup *d, Arena *arena, DedupSymbol *symbols, bool merges, Out *verbose);
+void dedup_init(Dedup *d, Arena *arena, DataSymbol *symbols, bool merges, Out *verbose);
 // Copies the constants of a section, and moves relocations that name places in it.
-void dedup_section(Dedup *d, const DataSection *source, DedupReloc *relocs, uint32_t nrelocs);
+void dedup_section(Dedup *d, const DataSection *source, DataReloc *relocs, uint32_t nrelocs);
 
 #endif

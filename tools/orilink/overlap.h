@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The content of a section as a list of records, as nvlink is documented to keep it: each has bytes at an offset, and
-// the symbol that they came from. Records may overlap if their bytes are equal where both have them, and one contains
-// the other; then one record is left.
+// Validation of overlaps, as nvlink is documented to do it: records of a section may overlap if their bytes are equal
+// where both have them, and one contains the other; then one record is left.
 //
 // The documented invariants hold also if the documented code is weaker: bytes are equal, one record contains the other,
 // and records have an order. So a record that begins before another one and ends inside of it is an error, and a record
@@ -9,27 +8,7 @@
 #ifndef ORI_OVERLAP_H
 #define ORI_OVERLAP_H
 
-#include "ir/base/base.h"
-
-#define RECORD_APPEND UINT64_MAX  // as an offset: behind the last record
-
-typedef struct DataRecord {
-    const uint8_t *bytes;  // NULL: zeros
-    uint64_t offset, align, size;
-    uint32_t symbol;  // 0 = none
-} DataRecord;
-
-// Symbols of records that others replaced.
-typedef struct MergedSymbol {
-    uint32_t symbol, into;
-} MergedSymbol;
-
-typedef struct DataSection {
-    uint32_t index;  // for messages
-    uint64_t size, align;
-    VEC(DataRecord) records;  // in the order of offsets
-    VEC(MergedSymbol) merged;
-} DataSection;
+#include "tools/orilink/data_section.h"
 
 typedef enum {
     OVERLAP_NONE,     // the record is a new one

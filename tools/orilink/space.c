@@ -54,12 +54,12 @@ static uint64_t default_alignment(uint64_t size)
 }
 
 // Copies the reached constants of one binding to a temporary section, and hides the others.
-static void keep_reached(const DataSection *s, bool local, DataSection *kept, Arena *arena, DedupSymbol *symbols,
+static void keep_reached(const DataSection *s, bool local, DataSection *kept, Arena *arena, DataSymbol *symbols,
                          Out *verbose)
 {
     for (uint32_t k = 0; k < s->records.n; k++) {
         DataRecord r = s->records.at[k];
-        DedupSymbol *symbol = &symbols[r.symbol];
+        DataSymbol *symbol = &symbols[r.symbol];
         if (symbol->is_local != local)
             continue;
         symbol->is_hidden = !symbol->is_reached;
@@ -79,7 +79,7 @@ static void keep_reached(const DataSection *s, bool local, DataSection *kept, Ar
 
 // Lays out the constants that are kept by falling alignment, if that saves space, else in the order of the source. An
 // alignment may be derived from an offset and be stricter than the one that was required, so that sorting adds gaps.
-static void layout_kept(DataSection *kept, const DataSection *source, Arena *arena, const DedupSymbol *symbols)
+static void layout_kept(DataSection *kept, const DataSection *source, Arena *arena, const DataSymbol *symbols)
 {
     DataSection ordered = {.index = kept->index, .align = kept->align};
     for (uint32_t k = 0; k < source->records.n; k++) {
@@ -110,7 +110,7 @@ static const DataRecord *record_at(const DataSection *s, uint64_t offset)
 }
 
 // Moves relocations with the constants that contain them.
-static void move_relocs(const DataSection *s, const DedupSymbol *symbols, DedupReloc *relocs, uint32_t n, Out *verbose)
+static void move_relocs(const DataSection *s, const DataSymbol *symbols, DataReloc *relocs, uint32_t n, Out *verbose)
 {
     for (uint32_t k = 0; k < n; k++) {
         const DataRecord *r = record_at(s, relocs[k].place);
@@ -128,7 +128,7 @@ static void move_relocs(const DataSection *s, const DedupSymbol *symbols, DedupR
     }
 }
 
-bool data_optimize_space(DataSection *s, Arena *arena, const char *name, DedupSymbol *symbols, DedupReloc *relocs,
+bool data_optimize_space(DataSection *s, Arena *arena, const char *name, DataSymbol *symbols, DataReloc *relocs,
                          uint32_t nrelocs, Out *verbose)
 {
     DataSection kept = {.index = s->index};

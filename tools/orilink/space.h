@@ -8,7 +8,7 @@
 #ifndef ORI_SPACE_H
 #define ORI_SPACE_H
 
-#include "tools/orilink/dedup.h"
+#include "tools/orilink/overlap.h"
 
 // Gives the records of a section new offsets: by falling alignment, or in their order if `no_opt`. Only then a record
 // may have no alignment.
@@ -17,7 +17,7 @@ void data_layout(DataSection *section, Arena *arena, bool no_opt);
 // Keeps the records of a section that have reached symbols, and sets the places of all symbols and relocations; the
 // symbols of the others become hidden. False, and all is as it was, if a relocation has no symbol. `name`: of the
 // section. `verbose`: for messages; NULL: none.
-bool data_optimize_space(DataSection *section, Arena *arena, const char *name, DedupSymbol *symbols, DedupReloc *relocs,
+bool data_optimize_space(DataSection *section, Arena *arena, const char *name, DataSymbol *symbols, DataReloc *relocs,
                          uint32_t nrelocs, Out *verbose);
 
 #endif

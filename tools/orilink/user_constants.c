@@ -5,6 +5,7 @@
 // Inferred: a constant is used if functions that stay, or data outside of the bank, reach it, or if the host may name
 // it.
 #include "tools/orilink/user_constants.h"
+#include "tools/orilink/dedup.h"
 #include "tools/orilink/space.h"
 
 typedef struct Reader {
@@ -54,7 +55,7 @@ static void add_constant(Reader *r, UserSection *s, uint64_t offset, uint64_t si
     UserConstants *u = r->u;
     const Input *in = &u->link->inputs.at[s->input];
     const ElfSection *section = cubin_section(&in->cubin, s->section);
-    DedupSymbol symbol = {.name = "", .place = offset};
+    DataSymbol symbol = {.name = "", .place = offset};
     for (uint32_t k = 0; k < n; k++) {
         NodeId node = in->node[places[k].symbol];
         bool here = !is_replaced(u->link, in, places[k].symbol);
@@ -101,15 +102,15 @@ static bool is_named(const Cubin *c, uint32_t section)
 }
 
 // Returns the places of relocations in a section, and their number.
-static DedupReloc *section_relocs(UserConstants *u, const UserSection *s, uint32_t *n)
+static DataReloc *section_relocs(UserConstants *u, const UserSection *s, uint32_t *n)
 {
     const Cubin *c = &u->link->inputs.at[s->input].cubin;
-    VEC(DedupReloc) relocs = {0};
+    VEC(DataReloc) relocs = {0};
     for (uint32_t k = 1; k < c->elf.sections.n; k++) {
         const ElfSection *section = cubin_section(c, k);
         bool here = (section->type == SHT_REL || section->type == SHT_RELA) && section->info == s->section;
         for (uint32_t i = 0; here && i < reloc_count(section); i++)
-            VEC_PUSH(&u->arena, &relocs, ((DedupReloc){reloc_at(section, i).offset, false}));
+            VEC_PUSH(&u->arena, &relocs, ((DataReloc){reloc_at(section, i).offset, false}));
     }
     *n = relocs.n;
     return relocs.at;
@@ -119,7 +120,7 @@ static DedupReloc *section_relocs(UserConstants *u, const UserSection *s, uint32
 static void mark_patched(UserConstants *u, UserSection *s, uint32_t first)
 {
     uint32_t n;
-    const DedupReloc *relocs = section_relocs(u, s, &n);
+    const DataReloc *relocs = section_relocs(u, s, &n);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t low = first, high = u->constants.n;
         while (low < high) {
@@ -184,7 +185,7 @@ static void read_sections(Reader *r)
 {
     UserConstants *u = r->u;
     VEC_PUSH(&u->arena, &u->constants, (UserConstant){0});
-    VEC_PUSH(&u->arena, &u->symbols, (DedupSymbol){0});
+    VEC_PUSH(&u->arena, &u->symbols, (DataSymbol){0});
     for (uint32_t i = 0; i < u->link->inputs.n; i++) {
         const Input *in = &u->link->inputs.at[i];
         for (uint32_t k = 0, next; k < in->variables.n && !in->cubin.fixed && !in->is_system; k = next) {
@@ -227,7 +228,7 @@ static void optimize_space(UserConstants *u, UserSection *s)
 {
     const Cubin *c = &u->link->inputs.at[s->input].cubin;
     uint32_t n;
-    DedupReloc *relocs = section_relocs(u, s, &n);
+    DataReloc *relocs = section_relocs(u, s, &n);
     if (!has_anonymous(u, s))
         s->edited |= data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at, relocs,
                                          n, u->verbose);

@@ -4,7 +4,7 @@
 #ifndef ORI_USER_CONSTANTS_H
 #define ORI_USER_CONSTANTS_H
 
-#include "tools/orilink/dedup.h"
+#include "tools/orilink/data_section.h"
 #include "tools/orilink/link.h"
 
 enum { USER_BANK = 3, USER_LIMIT = 1 << 16 };
@@ -41,7 +41,7 @@ typedef struct UserConstants {
     Out *verbose;  // NULL: no messages
     VEC(UserSection) sections;
     VEC(UserConstant) constants;  // constants.at[0] is unused
-    VEC(DedupSymbol) symbols;     // of constants
+    VEC(DataSymbol) symbols;      // of constants
 } UserConstants;
 
 /* user_constants.c */
