@@ -56,10 +56,10 @@ static bool is_candidate(const Finder *f, uint32_t k)
 {
     const UserConstants *u = f->u;
     const UserConstant *x = &u->constants.at[k];
-    const Input *in = &u->link->inputs.at[u->sections.at[x->section].input];
-    if (x->nsymbols != 1 || !x->size || x->has_relocs || u->sections.at[x->section].fixed ||
-        !u->symbols.at[k].is_reached)
-        return false;
+    const UserSection *s = &u->sections.at[x->section];
+    const Input *in = &u->link->inputs.at[s->input];
+    if (s->fixed || x->nsymbols != 1 || !x->size || x->has_relocs || !u->symbols.at[k].is_reached)
+        return false;  // the pre-pass may remove one that is not reached
     NodeId n = in->node[x->symbol];
     const Node *node = &u->link->nodes.at[n];
     return node->live && !node->root && !f->addressed[n] &&

@@ -253,9 +253,10 @@ static void merge_documented(UserConstants *u, UserSection *s)
     Dedup d;
     if (u->verbose)
         out_fmt(u->verbose, "layout and merge section %s\n", cubin_section(c, s->section)->text);
-    for (uint32_t k = 0; k < s->data.records.n; k++)
-        u->symbols.at[s->data.records.at[k].symbol].is_reached |=
-            u->constants.at[s->data.records.at[k].symbol].has_relocs;
+    for (uint32_t k = 0; k < s->data.records.n; k++) {
+        uint32_t constant = s->data.records.at[k].symbol;
+        u->symbols.at[constant].is_reached |= u->constants.at[constant].has_relocs;
+    }
     dedup_init(&d, &u->arena, u->symbols.at, true, u->verbose);
     dedup_section(&d, &s->data, NULL, 0);
     s->data = d.target;
