@@ -105,7 +105,6 @@ rewrites() {
     "$ORILINK" $base -o plain "$@"
     # shellcheck disable=SC2086
     (cd small && "$ORILINK" $base $options -o ../again "$@")
-    name="$name, sm_$sm"
     is "$(diff -r small again)" ''
     only_constants "$@"
 }

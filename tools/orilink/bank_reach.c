@@ -98,9 +98,11 @@ static int by_id(const void *a, const void *b)
 // Returns the union of the sets at the end of `parts`, from `first` on, which it removes if they have a set already.
 static SetId unite(Search *s, uint32_t first)
 {
-    SetId *parts = s->parts.at + first;
     uint32_t n = s->parts.n - first;
-    SetId only = n ? parts[0] : 0;
+    if (!n)
+        return 0;
+    SetId *parts = s->parts.at + first;
+    SetId only = parts[0];
     if (n > 1) {
         qsort(parts, n, sizeof *parts, by_id);
         uint32_t hash = hash_bytes(parts, n * sizeof *parts);

@@ -105,13 +105,13 @@ static bool can_export(const Finder *f, const UserConstant *x)
            str_find(&u->link->names, s->text, strlen(s->text)) == STR_NONE;
 }
 
-// True if a constant can have the place of another one.
+// True if a constant can have the place of another one, which has the strictest alignment of all that are equal.
 static bool may_replace(const Finder *f, uint32_t k, uint32_t by)
 {
     const UserConstants *u = f->u;
     const UserConstant *x = &u->constants.at[k], *y = &u->constants.at[by];
     const Input *in = &u->link->inputs.at[u->sections.at[x->section].input];
-    if (k == by || alignment_of(u, x) > alignment_of(u, y))
+    if (k == by)
         return false;
     if (x->section == y->section)
         return true;
