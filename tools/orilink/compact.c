@@ -205,6 +205,7 @@ void cubin_compact(const Cubin *c, Tombstones *t, Arena *arena)
     for (uint32_t k = 1; k < elf->symbols.n; k++)
         no_symbol[k] = symbol_is_tombstone(&elf->symbols.at[k]);
     index_map_init(&x.sections, arena, elf->sections.n, no_section, t->added_sections.n);
+    t->section_before = x.sections.back;
     index_map_init(&x.symbols, arena, elf->symbols.n, no_symbol, t->added.n);
     compact_symbols(&x, no_symbol);
     compact_sections(&x, no_section);

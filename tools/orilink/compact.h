@@ -13,6 +13,7 @@ typedef struct Tombstones {
     Elf elf;
     VEC(ElfSymbol) added;            // their indices are added_index(0), added_index(1), ...
     VEC(ElfSection) added_sections;  // the same for sections
+    const uint32_t *section_before;  // after compaction, by section: its virtual index
 } Tombstones;
 
 static inline uint32_t added_index(uint32_t k) { return UINT32_MAX - k; }

@@ -583,6 +583,7 @@ void cubin_rewrite(Link *link, Input *in, TextBuffer *text)
     size_t start = text->n;
     elf_write(&r.out.elf, text);
     if (in->edits && in->edits->parts.n)
-        user_constants_check(link, in, (const uint8_t *)text->at + start, text->n - start, &scratch);
+        user_constants_check(link, in, (const uint8_t *)text->at + start, text->n - start, r.out.section_before,
+                             &scratch);
     arena_free(&scratch);
 }

@@ -69,18 +69,6 @@ static void check_constant(const Checker *x, uint32_t symbol)
 
 /* -- Relocations ----------------------------------------------------------------------------------------- */
 
-// Finds the sections that stay. They have the order of the input.
-static void match_sections(Checker *x)
-{
-    const Cubin *c = &x->in->cubin;
-    uint32_t at = 1;
-    x->section = NEW_ARRAY(x->arena, uint32_t, c->elf.sections.n);
-    for (uint32_t k = 1; k < c->elf.sections.n && at < x->elf.sections.n; k++)
-        if (x->elf.sections.at[at].type == cubin_section(c, k)->type &&
-            strcmp(x->elf.sections.at[at].text, cubin_section(c, k)->text) == 0)
-            x->section[k] = at++;
-}
-
 // Finds the place of a relocation in the rewritten file. False: what it patches was removed.
 static bool move_reloc(const Checker *x, uint32_t section, ElfReloc *reloc)
 {
@@ -128,7 +116,8 @@ static void check_relocs(const Checker *x, uint32_t section)
 
 /* -- The file -------------------------------------------------------------------------------------------- */
 
-void user_constants_check(const Link *link, const Input *in, const uint8_t *bytes, size_t size, Arena *arena)
+void user_constants_check(const Link *link, const Input *in, const uint8_t *bytes, size_t size, const uint32_t *before,
+                          Arena *arena)
 {
     const Cubin *c = &in->cubin;
     Checker x = {.link = link, .in = in, .arena = arena};
@@ -145,7 +134,10 @@ void user_constants_check(const Link *link, const Input *in, const uint8_t *byte
             VEC_PUSH(arena, &x.constants, 0);
         x.constants.at[id] = k;
     }
-    match_sections(&x);
+    x.section = NEW_ARRAY(arena, uint32_t, c->elf.sections.n);
+    for (uint32_t k = 1; k < x.elf.sections.n; k++)
+        if (before[k] < c->elf.sections.n)
+            x.section[before[k]] = k;
     for (uint32_t k = 0; k < in->variables.n; k++) {
         uint32_t symbol = in->variables.at[k].symbol;
         bool stays = link->nodes.at[in->node[symbol]].live && !is_replaced(link, in, symbol);

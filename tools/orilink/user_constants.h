@@ -63,7 +63,8 @@ void user_constants_report_json(const UserConstants *user, Out *out);
 
 /* user_check.c */
 // Compares the constants of the user in a rewritten cubin, and the relocations that name or patch them, with those of
-// the input. Ends with an internal error if they differ.
-void user_constants_check(const Link *link, const Input *input, const uint8_t *bytes, size_t size, Arena *arena);
+// the input. Ends with an internal error if they differ. `before`: by section, the index in the input.
+void user_constants_check(const Link *link, const Input *input, const uint8_t *bytes, size_t size,
+                          const uint32_t *before, Arena *arena);
 
 #endif
