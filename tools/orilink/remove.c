@@ -107,8 +107,8 @@ static bool has_other_bytes(const ElfSection *s, uint64_t from, uint64_t to)
     return false;
 }
 
-// Divides a section of variables into parts. Variables that overlap stay together. If none is dead, or if there is data
-// between them, the section stays whole.
+// Divides a section of variables into parts. Variables that overlap stay together. If none is dead, if there is data
+// between them, or if one that overlaps another one would lose its alignment, the section stays whole.
 static void divide(Removal *r, uint32_t first, uint32_t end)
 {
     const Place *places = r->in->variables.at;
@@ -122,6 +122,7 @@ static void divide(Removal *r, uint32_t first, uint32_t end)
         for (next = k; next < end && (next == k || places[next].offset < stop); next++) {
             stop = MAX(stop, places[next].offset + MAX(places[next].size, 1));
             live |= is_live(r, places[next].symbol);
+            other |= alignment_at(s, places[next].offset) > alignment_at(s, start);
         }
         other |= has_other_bytes(s, at, start) || stop > s->size;
         at = stop;

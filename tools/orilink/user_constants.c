@@ -149,7 +149,8 @@ static bool names_are_distinct(UserConstants *u, const Cubin *c, const Place *pl
     return names.strings.n - empty == n;
 }
 
-// Adds the section of some variables, unless one lies outside of it.
+// Adds the section of some variables, unless one lies outside of it, or would lose its alignment with one that overlaps
+// it.
 static void read_section(Reader *r, uint32_t input, const Place *places, uint32_t n)
 {
     UserConstants *u = r->u;
@@ -162,7 +163,10 @@ static void read_section(Reader *r, uint32_t input, const Place *places, uint32_
     for (uint32_t k = 0, next; k < n && section->data; k = next) {
         uint64_t start = places[k].offset, stop = start;
         for (next = k; next < n && (next == k || places[next].offset < stop); next++) {
-            if (places[next].offset > section->size || places[next].size > section->size - places[next].offset) {
+            bool inside =
+                places[next].offset <= section->size && places[next].size <= section->size - places[next].offset;
+            bool aligned = alignment_at(section, places[next].offset) <= alignment_at(section, start);
+            if (!inside || !aligned) {
                 u->constants.n = u->symbols.n = first;
                 return;
             }
