@@ -286,6 +286,8 @@ static void init_element(InitReader *in)
     Type type = bits32 && v.kind == LIT_F64 ? TY_F32 : bits32 ? TY_B32 : in->type;
     if (type_info[type].class == TC_B && v.kind != LIT_INT)
         v.kind = LIT_INT;
+    if (type == TY_F16)  // so ptxas (tried)
+        rd_fail(r, at, "no initial value is allowed for .f16: declare the variable as .b16");
     if (!literal_bits(type, v, &bits, &why))
         rd_fail(r, at, "%s", why);
     put_element(in, bits);
