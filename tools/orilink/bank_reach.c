@@ -3,11 +3,12 @@
 //
 // A walk of the graph for each kernel would visit functions without constants over and over. So each function gets a
 // set first, in one walk: none, one function with constants, or a union of sets. Functions of one strongly connected
-// component have the same set (Tarjan's algorithm, callees first). A function without constants that calls one set
-// takes that set, and unions of the same sets are one. Then the walks for kernels visit only sets that differ.
+// component have the same set. A function without constants that calls one set takes that set, and unions of the same
+// sets are one. Then the walks for kernels visit only sets that differ.
 #include <stdlib.h>
 
 #include "tools/orilink/banks.h"
+#include "tools/orilink/components.h"
 
 typedef uint32_t SetId;  // 0 = empty; up to the number of functions with constants: one, by its index + 1; else a union
 
@@ -20,14 +21,9 @@ typedef struct Search {
     Arena scratch;
     bool *calls_anything;  // by NodeId: it calls functions by their addresses
     VEC(NodeId) taken;     // functions whose address is taken: the successors of node 0
-    uint32_t *number;      // by NodeId: in the order of the search, from 1; 0 = not visited
-    uint32_t *low;         // by NodeId: the least number that it reaches within its component
-    uint32_t *next;        // by NodeId: the next edge to follow
-    bool *open;            // by NodeId: its component is not complete
-    uint32_t visited;
-    VEC(NodeId) path, component;  // component: nodes whose components are not complete
-    SetId *set;                   // by NodeId; before its component is complete: of the node alone
-    VEC(Union) unions;            // the SetId of the first one is the number of functions + 1
+    Components components;
+    SetId *set;         // by NodeId; before its component is complete: of the node alone
+    VEC(Union) unions;  // the SetId of the first one is the number of functions + 1
     VEC(SetId) parts;
     IdSet index;           // of unions, by their parts
     VEC(uint32_t) marked;  // by SetId: number of the component or kernel that has it last
@@ -66,8 +62,9 @@ static void read_addresses(Search *s)
 }
 
 // Finds successor `k` of a node. False: it has fewer.
-static bool successor(const Search *s, NodeId n, uint32_t k, NodeId *to)
+static bool successor(void *user, NodeId n, uint32_t k, NodeId *to)
 {
+    const Search *s = user;
     uint32_t count;
     const Edge *edges = node_edges(s->b->link, n, &count);
     if (!n && k < s->taken.n)
@@ -124,71 +121,22 @@ static SetId unite(Search *s, uint32_t first)
 }
 
 // Gives the functions of a component their set.
-static void complete(Search *s, NodeId root)
+static void complete(void *user, const NodeId *nodes, uint32_t n)
 {
-    uint32_t first = s->component.n, parts = s->parts.n;
-    while (s->component.at[--first] != root)
-        continue;
+    Search *s = user;
+    uint32_t parts = s->parts.n;
     s->marks++;
-    for (uint32_t k = first; k < s->component.n; k++) {
-        NodeId n = s->component.at[k], to;
-        if (mark(s, s->set[n]))
-            VEC_PUSH(&s->scratch, &s->parts, s->set[n]);
-        for (uint32_t e = 0; successor(s, n, e, &to); e++)
-            if (!s->open[to] && mark(s, s->set[to]))
+    for (uint32_t k = 0; k < n; k++) {
+        NodeId to;
+        if (mark(s, s->set[nodes[k]]))
+            VEC_PUSH(&s->scratch, &s->parts, s->set[nodes[k]]);
+        for (uint32_t e = 0; successor(s, nodes[k], e, &to); e++)
+            if (!s->components.open[to] && mark(s, s->set[to]))
                 VEC_PUSH(&s->scratch, &s->parts, s->set[to]);
     }
     SetId set = unite(s, parts);
-    for (uint32_t k = first; k < s->component.n; k++) {
-        s->set[s->component.at[k]] = set;
-        s->open[s->component.at[k]] = false;
-    }
-    s->component.n = first;
-}
-
-/* -- Search ---------------------------------------------------------------------------------------------- */
-
-static void visit(Search *s, NodeId n)
-{
-    s->number[n] = s->low[n] = ++s->visited;
-    s->open[n] = true;
-    VEC_PUSH(&s->scratch, &s->path, n);
-    VEC_PUSH(&s->scratch, &s->component, n);
-}
-
-// Follows the next edge of the last node on the path. False: it has no more.
-static bool follow(Search *s)
-{
-    NodeId n = s->path.at[s->path.n - 1], to;
-    while (successor(s, n, s->next[n], &to)) {
-        s->next[n]++;
-        if (!s->number[to]) {
-            visit(s, to);
-            return true;
-        }
-        if (s->open[to])
-            s->low[n] = MIN(s->low[n], s->number[to]);
-    }
-    return false;
-}
-
-// Finds the set of a node, and those of all that it reaches.
-static void search(Search *s, NodeId start)
-{
-    if (s->number[start])
-        return;
-    visit(s, start);
-    while (s->path.n) {
-        if (follow(s))
-            continue;
-        NodeId done = s->path.at[--s->path.n];
-        if (s->low[done] == s->number[done])
-            complete(s, done);
-        if (s->path.n) {
-            NodeId caller = s->path.at[s->path.n - 1];
-            s->low[caller] = MIN(s->low[caller], s->low[done]);
-        }
-    }
+    for (uint32_t k = 0; k < n; k++)
+        s->set[nodes[k]] = set;
 }
 
 /* -- Kernels --------------------------------------------------------------------------------------------- */
@@ -226,10 +174,8 @@ void banks_reach(Banks *b)
     Search s = {.b = b};
     arena_init(&s.scratch, link->heap);
     s.calls_anything = NEW_ARRAY(&s.scratch, bool, link->nodes.n);
-    s.number = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.low = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.next = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.open = NEW_ARRAY(&s.scratch, bool, link->nodes.n);
+    s.components = (Components){.user = &s, .successor = successor, .component = complete};
+    components_init(&s.components, &s.scratch, link->nodes.n);
     s.set = NEW_ARRAY(&s.scratch, SetId, link->nodes.n);
     read_addresses(&s);
     VEC_PUSH(&s.scratch, &s.marked, 0);
@@ -240,7 +186,7 @@ void banks_reach(Banks *b)
     for (NodeId n = 1; n < link->nodes.n; n++) {
         if (link->nodes.at[n].kind != NODE_KERNEL || !link->nodes.at[n].live)
             continue;
-        search(&s, n);
+        components_search(&s.components, n);
         add_kernel(&s, n);
     }
     arena_free(&s.scratch);

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Properties of functions that depend on what they call: registers, stack, and recursion. Tarjan's algorithm finds the
-// strongly connected components of direct calls, callees first. A component of several functions, or of one that calls
-// itself, is recursive, and the stack of what reaches it has no bound.
+// Properties of functions that depend on what they call: registers, stack, and recursion. They are found by strongly
+// connected components of direct calls, callees first. A component of several functions, or of one that calls itself,
+// is recursive, and the stack of what reaches it has no bound.
+#include "tools/orilink/components.h"
 #include "tools/orilink/demangle.h"
-#include "tools/orilink/link.h"
 
 typedef struct Search {
     Link *link;
     Arena scratch;
     FunctionFacts *facts;
-    uint32_t *number;  // by NodeId: in the order of the search, from 1; 0 = not visited
-    uint32_t *low;     // by NodeId: the least number that it reaches within its component
-    uint32_t *next;    // by NodeId: the next edge to follow
-    bool *open;        // by NodeId: its component is not complete
-    uint32_t visited;
-    VEC(NodeId) path, component;  // component: functions whose components are not complete
+    Components components;
     Out *cycles;
 } Search;
 
@@ -33,78 +28,59 @@ static void read_facts(Search *s, const Input *in)
             s->facts[in->node[load32(r.payload)]].stack = load32(r.payload + 4);
 }
 
-static void visit(Search *s, NodeId n)
+// Returns the function that a live function calls directly by an edge; NODE_SKIPPED: none.
+static NodeId callee(const Search *s, const Edge *e)
 {
-    s->number[n] = s->low[n] = ++s->visited;
-    s->open[n] = true;
-    VEC_PUSH(&s->scratch, &s->path, n);
-    VEC_PUSH(&s->scratch, &s->component, n);
+    return e->kind == EDGE_CALL && s->link->nodes.at[e->to].live ? e->to : NODE_SKIPPED;
 }
 
-// Follows the next call of the last function on the path. False: it has no more.
-static bool follow(Search *s)
+static bool successor(void *user, NodeId n, uint32_t k, NodeId *to)
 {
-    NodeId n = s->path.at[s->path.n - 1];
+    const Search *s = user;
     uint32_t count;
     const Edge *edges = node_edges(s->link, n, &count);
-    while (s->next[n] < count) {
-        const Edge *e = &edges[s->next[n]++];
-        if (e->kind != EDGE_CALL || !s->link->nodes.at[e->to].live)
-            continue;
-        if (!s->number[e->to]) {
-            visit(s, e->to);
-            return true;
-        }
-        if (s->open[e->to])
-            s->low[n] = MIN(s->low[n], s->number[e->to]);
-        s->facts[n].recursive |= e->to == n;
-    }
-    return false;
+    *to = k < count ? callee(s, &edges[k]) : NODE_SKIPPED;
+    return k < count;
 }
 
-static void print_component(Search *s, uint32_t first)
+static void print_component(Search *s, const NodeId *nodes, uint32_t n)
 {
     out_z(s->cycles, "recursion:");
-    for (uint32_t k = first; k < s->component.n; k++)
-        out_fmt(s->cycles, "%s %s", k > first ? "," : "",
-                demangle(s->link->nodes.at[s->component.at[k]].name, &s->scratch));
+    for (uint32_t k = 0; k < n; k++)
+        out_fmt(s->cycles, "%s %s", k ? "," : "", demangle(s->link->nodes.at[nodes[k]].name, &s->scratch));
     out_z(s->cycles, "\n");
 }
 
 // Adds what the functions of a component call to their own needs.
-static void complete(Search *s, NodeId root)
+static void complete(void *user, const NodeId *nodes, uint32_t n)
 {
-    uint32_t first = s->component.n, own = 0, stack = 0, registers = 0;
-    bool unbounded = false;
-    while (s->component.at[--first] != root)
-        continue;
-    bool recursive = s->component.n - first > 1 || s->facts[root].recursive;
-    for (uint32_t k = first; k < s->component.n; k++) {
-        NodeId n = s->component.at[k];
+    Search *s = user;
+    uint32_t own = 0, stack = 0, registers = 0;
+    bool recursive = n > 1, unbounded = false;
+    for (uint32_t k = 0; k < n; k++) {
         uint32_t count;
-        const Edge *edges = node_edges(s->link, n, &count);
-        own += s->facts[n].stack;
-        registers = MAX(registers, s->facts[n].registers);
+        const Edge *edges = node_edges(s->link, nodes[k], &count);
+        own += s->facts[nodes[k]].stack;
+        registers = MAX(registers, s->facts[nodes[k]].registers);
         for (uint32_t e = 0; e < count; e++) {
-            const FunctionFacts *callee = &s->facts[edges[e].to];
-            if (edges[e].kind != EDGE_CALL || s->open[edges[e].to])
+            NodeId to = callee(s, &edges[e]);
+            recursive |= to == nodes[k];
+            if (to == NODE_SKIPPED || s->components.open[to])
                 continue;
-            registers = MAX(registers, callee->all_registers);
-            stack = MAX(stack, callee->all_stack);
-            unbounded |= callee->unbounded;
+            registers = MAX(registers, s->facts[to].all_registers);
+            stack = MAX(stack, s->facts[to].all_stack);
+            unbounded |= s->facts[to].unbounded;
         }
     }
     if (recursive && s->cycles)
-        print_component(s, first);
-    for (uint32_t k = first; k < s->component.n; k++) {
-        FunctionFacts *f = &s->facts[s->component.at[k]];
+        print_component(s, nodes, n);
+    for (uint32_t k = 0; k < n; k++) {
+        FunctionFacts *f = &s->facts[nodes[k]];
         f->recursive = recursive;
         f->all_registers = registers;
         f->all_stack = own + stack;
         f->unbounded = unbounded || recursive;
-        s->open[s->component.at[k]] = false;
     }
-    s->component.n = first;
 }
 
 FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles)
@@ -112,28 +88,13 @@ FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles)
     Search s = {.link = link, .cycles = cycles};
     arena_init(&s.scratch, link->heap);
     s.facts = NEW_ARRAY(arena, FunctionFacts, link->nodes.n);
-    s.number = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.low = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.next = NEW_ARRAY(&s.scratch, uint32_t, link->nodes.n);
-    s.open = NEW_ARRAY(&s.scratch, bool, link->nodes.n);
+    s.components = (Components){.user = &s, .successor = successor, .component = complete};
+    components_init(&s.components, &s.scratch, link->nodes.n);
     for (uint32_t k = 0; k < link->inputs.n; k++)
         read_facts(&s, &link->inputs.at[k]);
-    for (NodeId n = 1; n < link->nodes.n; n++) {
-        if (s.number[n] || link->nodes.at[n].kind > NODE_KERNEL || !link->nodes.at[n].live)
-            continue;
-        visit(&s, n);
-        while (s.path.n) {
-            if (follow(&s))
-                continue;
-            NodeId done = s.path.at[--s.path.n];
-            if (s.low[done] == s.number[done])
-                complete(&s, done);
-            if (s.path.n) {
-                NodeId caller = s.path.at[s.path.n - 1];
-                s.low[caller] = MIN(s.low[caller], s.low[done]);
-            }
-        }
-    }
+    for (NodeId n = 1; n < link->nodes.n; n++)
+        if (link->nodes.at[n].kind <= NODE_KERNEL && link->nodes.at[n].live)
+            components_search(&s.components, n);
     arena_free(&s.scratch);
     return s.facts;
 }

@@ -156,8 +156,7 @@ static uint32_t variables_to(const Input *in, uint32_t section, uint64_t offset)
     return low;
 }
 
-// Returns the variable of a section that contains an offset; NULL = none does.
-static const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
+const Place *variable_at(const Input *in, uint32_t section, uint64_t offset)
 {
     uint32_t n = variables_to(in, section, offset);
     const Place *last = n ? &in->variables.at[n - 1] : NULL;

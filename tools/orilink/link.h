@@ -125,6 +125,8 @@ typedef struct Link {
 
 /* graph.c */
 void graph_build(Link *link);
+// Returns the variable of a section that contains an offset; NULL = none does.
+const Place *variable_at(const Input *input, uint32_t section, uint64_t offset);
 // True for a weak definition of a name that another one replaces, in this file or another.
 bool is_replaced(const Link *link, const Input *input, uint32_t symbol);
 // Returns the edges of a node.

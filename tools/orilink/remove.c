@@ -140,27 +140,27 @@ static void divide(Removal *r, uint32_t first, uint32_t end)
     }
 }
 
-// Divides a section as its edits say.
-static void divide_edited(Removal *r, uint32_t section)
+// Divides a section as its edits say, of which `at` counts the parts of the sections before it.
+static void divide_edited(Removal *r, uint32_t section, uint32_t *at)
 {
     const Edits *e = r->in->edits;
     r->in_parts[section] = true;
     r->new_size[section] = e->size[section];
     r->section_gone[section] = !e->size[section];
-    for (uint32_t k = 0; k < e->parts.n; k++)
-        if (e->parts.at[k].section == section)
-            VEC_PUSH(r->arena, &r->parts, e->parts.at[k]);
+    for (; *at < e->parts.n && e->parts.at[*at].section == section; ++*at)
+        VEC_PUSH(r->arena, &r->parts, e->parts.at[*at]);
 }
 
 static void divide_variables(Removal *r)
 {
     const Input *in = r->in;
+    uint32_t edited = 0;
     for (uint32_t k = 0, next; k < in->variables.n; k = next) {
         uint32_t section = in->variables.at[k].section;
         for (next = k; next < in->variables.n && in->variables.at[next].section == section;)
             next++;
         if (in->edits && in->edits->moved[section])
-            divide_edited(r, section);
+            divide_edited(r, section, &edited);
         else
             divide(r, k, next);
     }

@@ -94,8 +94,7 @@ static void layout_kept(DataSection *kept, const DataSection *source, Arena *are
         *kept = ordered;
 }
 
-// Returns the record that contains an offset; NULL: none does.
-static const DataRecord *record_at(const DataSection *s, uint64_t offset)
+const DataRecord *data_record_at(const DataSection *s, uint64_t offset)
 {
     uint32_t low = 0, high = s->records.n;
     while (low < high) {
@@ -113,7 +112,7 @@ static const DataRecord *record_at(const DataSection *s, uint64_t offset)
 static void move_relocs(const DataSection *s, const DataSymbol *symbols, DataReloc *relocs, uint32_t n, Out *verbose)
 {
     for (uint32_t k = 0; k < n; k++) {
-        const DataRecord *r = record_at(s, relocs[k].place);
+        const DataRecord *r = data_record_at(s, relocs[k].place);
         uint64_t from = relocs[k].place;
         if (!r || symbols[r->symbol].is_hidden) {
             if (verbose)
@@ -135,7 +134,7 @@ bool data_optimize_space(DataSection *s, Arena *arena, const char *name, DataSym
     if (verbose)
         out_fmt(verbose, "optimize space in %s (%u)\n", name, s->index);
     for (uint32_t k = 0; k < nrelocs; k++)
-        if (!record_at(s, relocs[k].place)) {
+        if (!data_record_at(s, relocs[k].place)) {
             if (verbose)
                 out_fmt(verbose, "no symbol for reloc section %u at offset %lld?\n", s->index,
                         (long long)relocs[k].place);

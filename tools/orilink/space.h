@@ -10,6 +10,8 @@
 
 #include "tools/orilink/overlap.h"
 
+// Returns the record that contains an offset; NULL: none does. Requires records in the order of offsets.
+const DataRecord *data_record_at(const DataSection *section, uint64_t offset);
 // Gives the records of a section new offsets: by falling alignment, or in their order if `no_opt`. Only then a record
 // may have no alignment.
 void data_layout(DataSection *section, Arena *arena, bool no_opt);

@@ -58,12 +58,12 @@ static void check_constant(const Checker *x, uint32_t symbol)
         return;
     }
     const ElfSymbol *s = cubin_symbol(&x->in->cubin, symbol), *t = find_constant(x, s->text);
-    const ElfSection *old = cubin_section(&x->in->cubin, s->section), *new = t ? &x->elf.sections.at[t->section] : NULL;
+    const ElfSection *old = cubin_section(&x->in->cubin, s->section), *now = t ? &x->elf.sections.at[t->section] : NULL;
     if (!t && !x->link->nodes.at[x->in->node[symbol]].root)
         return;  // it was removed
-    bool inside = new &&new->data && t->value <= new->size && t->size <= new->size - t->value;
+    bool inside = now && now->data && t->value <= now->size && t->size <= now->size - t->value;
     if (!inside || t->size != s->size || t->other != s->other || t->value % alignment_at(old, s->value) != 0 ||
-        new->align != old->align || memcmp(new->data + t->value, old->data + s->value, s->size) != 0)
+        now->align != old->align || memcmp(now->data + t->value, old->data + s->value, s->size) != 0)
         fail(x, "constant", s->text);
 }
 
@@ -72,21 +72,10 @@ static void check_constant(const Checker *x, uint32_t symbol)
 // Finds the place of a relocation in the rewritten file. False: what it patches was removed.
 static bool move_reloc(const Checker *x, uint32_t section, ElfReloc *reloc)
 {
-    const Input *in = x->in;
-    uint32_t low = 0, high = in->variables.n;
-    if (!in->edits->moved[section])
+    if (!x->in->edits->moved[section])
         return true;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const Place *p = &in->variables.at[middle];
-        if (p->section < section || (p->section == section && p->offset <= reloc->offset))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const Place *p = low ? &in->variables.at[low - 1] : NULL;
-    bool inside = p && p->section == section && reloc->offset - p->offset < p->size;
-    const ElfSymbol *t = inside ? find_constant(x, cubin_symbol(&in->cubin, p->symbol)->text) : NULL;
+    const Place *p = variable_at(x->in, section, reloc->offset);
+    const ElfSymbol *t = p ? find_constant(x, cubin_symbol(&x->in->cubin, p->symbol)->text) : NULL;
     if (t)
         reloc->offset += t->value - p->offset;
     return t;

@@ -10,7 +10,9 @@
 
 typedef struct Reader {
     UserConstants *u;
-    bool *reached;  // by NodeId
+    bool *reached;      // by NodeId
+    bool *named;        // by section of the file that is read: a relocation names it as a whole
+    uint32_t *section;  // by section of the file that is read: its index in u->sections + 1; 0 = none
 } Reader;
 
 /* -- Use ------------------------------------------------------------------------------------------------- */
@@ -56,13 +58,14 @@ static void add_constant(Reader *r, UserSection *s, uint64_t offset, uint64_t si
     const Input *in = &u->link->inputs.at[s->input];
     const ElfSection *section = cubin_section(&in->cubin, s->section);
     DataSymbol symbol = {.name = "", .place = offset};
+    bool live = !n;
     for (uint32_t k = 0; k < n; k++) {
         NodeId node = in->node[places[k].symbol];
         bool here = !is_replaced(u->link, in, places[k].symbol);
         symbol.is_reached |= here && r->reached[node];
-        symbol.is_hidden |= here && u->link->nodes.at[node].live;
+        live |= here && u->link->nodes.at[node].live;
     }
-    symbol.is_hidden = n && !symbol.is_hidden;
+    symbol.is_hidden = !live;
     if (n) {
         symbol.name = cubin_symbol(&in->cubin, places[0].symbol)->text;
         symbol.is_local = symbol_bind(cubin_symbol(&in->cubin, places[0].symbol)) == STB_LOCAL;
@@ -86,55 +89,38 @@ static void add_gap(Reader *r, UserSection *s, uint64_t from, uint64_t to)
         }
 }
 
-// True if a relocation of a section that debuggers do not read names a section as a whole.
-static bool is_named(const Cubin *c, uint32_t section)
+// Finds the sections of a file that relocations name as a whole, except for those that only debuggers read.
+static void find_named(Reader *r, const Cubin *c)
 {
+    r->named = NEW_ARRAY(&r->u->arena, bool, c->elf.sections.n);
     for (uint32_t k = 1; k < c->elf.sections.n; k++) {
         const ElfSection *s = cubin_section(c, k);
         bool relocs = (s->type == SHT_REL || s->type == SHT_RELA) && !section_is_debug(cubin_section(c, s->info));
         for (uint32_t n = 0; relocs && n < reloc_count(s); n++) {
             const ElfSymbol *symbol = cubin_symbol(c, reloc_at(s, n).symbol);
-            if (symbol->section == section && !symbol_is_variable(c, symbol))
-                return true;
+            if (symbol->section < c->elf.sections.n && !symbol_is_variable(c, symbol))
+                r->named[symbol->section] = true;
         }
     }
-    return false;
 }
 
-// Returns the places of relocations in a section, and their number.
-static DataReloc *section_relocs(UserConstants *u, const UserSection *s, uint32_t *n)
+// Adds the relocations of a file that patch constants.
+static void read_relocs(Reader *r, const Cubin *c)
 {
-    const Cubin *c = &u->link->inputs.at[s->input].cubin;
-    VEC(DataReloc) relocs = {0};
+    UserConstants *u = r->u;
     for (uint32_t k = 1; k < c->elf.sections.n; k++) {
         const ElfSection *section = cubin_section(c, k);
-        bool here = (section->type == SHT_REL || section->type == SHT_RELA) && section->info == s->section;
-        for (uint32_t i = 0; here && i < reloc_count(section); i++)
-            VEC_PUSH(&u->arena, &relocs, ((DataReloc){reloc_at(section, i).offset, false}));
-    }
-    *n = relocs.n;
-    return relocs.at;
-}
-
-// Marks the constants that relocations patch. Those of the section are the last ones.
-static void mark_patched(UserConstants *u, UserSection *s, uint32_t first)
-{
-    uint32_t n;
-    const DataReloc *relocs = section_relocs(u, s, &n);
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t low = first, high = u->constants.n;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (u->constants.at[middle].offset <= relocs[k].place)
-                low = middle + 1;
+        bool relocs = section->type == SHT_REL || section->type == SHT_RELA;
+        UserSection *s = relocs && r->section[section->info] ? &u->sections.at[r->section[section->info] - 1] : NULL;
+        for (uint32_t n = 0; s && n < reloc_count(section); n++) {
+            uint64_t place = reloc_at(section, n).offset;
+            const DataRecord *record = data_record_at(&s->data, place);
+            VEC_PUSH(&u->arena, &s->relocs, ((DataReloc){place, false}));
+            if (record)
+                u->constants.at[record->symbol].has_relocs = true;
             else
-                high = middle;
+                s->fixed = true;
         }
-        UserConstant *x = &u->constants.at[low - 1];
-        if (low > first && relocs[k].place - x->offset < x->size)
-            x->has_relocs = true;
-        else
-            s->fixed = true;
     }
 }
 
@@ -177,28 +163,36 @@ static void read_section(Reader *r, uint32_t input, const Place *places, uint32_
         at = stop;
     }
     add_gap(r, &s, at, section->data ? section->size : 0);
-    if (!section->data || is_named(c, s.section) || !names_are_distinct(u, c, places, n)) {
+    if (!section->data || r->named[s.section] || !names_are_distinct(u, c, places, n)) {
         u->constants.n = u->symbols.n = first;
         return;
     }
-    mark_patched(u, &s, first);
     VEC_PUSH(&u->arena, &u->sections, s);
+    r->section[s.section] = u->sections.n;
 }
 
-static void read_sections(Reader *r)
+static void read_input(Reader *r, uint32_t input)
+{
+    const Input *in = &r->u->link->inputs.at[input];
+    find_named(r, &in->cubin);
+    r->section = NEW_ARRAY(&r->u->arena, uint32_t, in->cubin.elf.sections.n);
+    for (uint32_t k = 0, next; k < in->variables.n; k = next) {
+        for (next = k; next < in->variables.n && in->variables.at[next].section == in->variables.at[k].section;)
+            next++;
+        if (is_user_bank(cubin_section(&in->cubin, in->variables.at[k].section)))
+            read_section(r, input, in->variables.at + k, next - k);
+    }
+    read_relocs(r, &in->cubin);
+}
+
+static void read_inputs(Reader *r)
 {
     UserConstants *u = r->u;
     VEC_PUSH(&u->arena, &u->constants, (UserConstant){0});
     VEC_PUSH(&u->arena, &u->symbols, (DataSymbol){0});
-    for (uint32_t i = 0; i < u->link->inputs.n; i++) {
-        const Input *in = &u->link->inputs.at[i];
-        for (uint32_t k = 0, next; k < in->variables.n && !in->cubin.fixed && !in->is_system; k = next) {
-            for (next = k; next < in->variables.n && in->variables.at[next].section == in->variables.at[k].section;)
-                next++;
-            if (is_user_bank(cubin_section(&in->cubin, in->variables.at[k].section)))
-                read_section(r, i, in->variables.at + k, next - k);
-        }
-    }
+    for (uint32_t i = 0; i < u->link->inputs.n; i++)
+        if (!u->link->inputs.at[i].cubin.fixed && !u->link->inputs.at[i].is_system)
+            read_input(r, i);
 }
 
 // Returns the size of the bank with what stays.
@@ -231,11 +225,9 @@ static bool has_anonymous(const UserConstants *u, const UserSection *s)
 static void optimize_space(UserConstants *u, UserSection *s)
 {
     const Cubin *c = &u->link->inputs.at[s->input].cubin;
-    uint32_t n;
-    DataReloc *relocs = section_relocs(u, s, &n);
     if (!has_anonymous(u, s))
-        s->edited |= data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at, relocs,
-                                         n, u->verbose);
+        s->edited |= data_optimize_space(&s->data, &u->arena, cubin_section(c, s->section)->text, u->symbols.at,
+                                         s->relocs.at, s->relocs.n, u->verbose);
 }
 
 // Removes the records of constants that go or have a place elsewhere.
@@ -305,7 +297,7 @@ void user_constants_edit(UserConstants *u)
     Reader r = {.u = u};
     arena_init(&u->arena, u->link->heap);
     find_reached(&r);
-    read_sections(&r);
+    read_inputs(&r);
     bool optimizes = u->forced || bank_size(u) > USER_LIMIT;
     if (u->mode == MERGE_ALIAS)
         user_constants_alias(u);

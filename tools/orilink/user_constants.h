@@ -29,7 +29,8 @@ typedef struct UserConstant {
 typedef struct UserSection {
     uint32_t input, section;
     DataSection data;  // its records are in the order of their new places
-    bool fixed;        // a relocation patches bytes that no constant has: it stays as it is
+    VEC(DataReloc) relocs;
+    bool fixed;  // a relocation patches bytes that no constant has: it stays as it is
     bool edited;
 } UserSection;
 
