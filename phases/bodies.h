@@ -31,6 +31,8 @@ PhaseBody phase_commoning, phase_gvn_cse, phase_late_commoning;
 /* bundles */
 PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2,
     phase_reoptimize;
+/* module */
+ModuleBody phase_inline, phase_dead_functions;
 /* memory */
 PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phase_compact_local;
 /* template.c, which no row names */

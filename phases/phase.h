@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 171,
+    PHASE_ROWS = 173,
     PH_APPLY_RECIPES = 1,
     PH_EARLY_LIVE_DEAD = 10,
     PH_GENERAL_OPTIMIZE_EARLY = 13,
@@ -55,13 +55,18 @@ enum {
     PH_STORE_FORWARDING = 167,
     PH_FORM_LOP3 = 168,
     PH_SIMPLIFY_PREDICATES = 170,
+    PH_INLINE = 171,
+    PH_DEAD_FUNCTIONS = 172,
 };
 
-typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: true exactly if it changed the function
+// A body returns progress: true exactly if it changed the function or the module.
+typedef bool PhaseBody(Ctx *ctx, Fn *fn);
+typedef bool ModuleBody(Ctx *ctx, Module *m);
 
 typedef struct PhaseInfo {
     const char *name;
-    PhaseBody *body;  // NULL = none, or that of the SM backend
+    PhaseBody *body;     // NULL = none, or that of the SM backend
+    ModuleBody *module;  // of a row of scope PS_MODULE
     PhaseKind kind;
     PhaseGate gate;
     PhaseScope scope;
@@ -75,7 +80,7 @@ extern const PhaseInfo phase_info[PHASE_ROWS];
 // A phase object as documented: a vtable of five slots, and the context.
 typedef struct Phase Phase;
 typedef struct PhaseVtable {
-    bool (*execute)(Phase *phase, Fn *fn);
+    bool (*execute)(Phase *phase, Fn *fn);  // for a row of scope PS_FUNCTION
     int (*get_index)(const Phase *phase);
     bool (*is_noop)(const Phase *phase);
     void (*reserved[2])(void);
@@ -99,6 +104,11 @@ typedef struct Plan {
     bool off[PHASE_ROWS];  // disabled rows, for bundles that run sub-passes
     bool named;            // an option or a knob lists the rows
 } Plan;
+
+// A range of entries of a plan: one row of scope PS_MODULE, or rows that run over one function after the other.
+typedef struct Stage {
+    uint32_t first, end;
+} Stage;
 
 // Values of the knobs that determine a plan and the dumps; NULL = not set.
 typedef struct PlanKnobs {
@@ -131,7 +141,7 @@ typedef struct PhaseOptions {
     SmTarget target;     // -arch; no backend = the target of the module
 } PhaseOptions;
 
-// Callbacks around each phase.
+// Callbacks around each phase; fn is NULL around a phase over the module.
 typedef struct PhaseWatch {
     void *user;
     void (*before)(void *user, Fn *fn, int row);
@@ -240,6 +250,11 @@ typedef struct Dumps {
     uint32_t sequence;  // number of phases that ran over the function
     Arena arena;        // of text
     TextBuffer text;    // last printed text, for differences
+    // Of the running phase over the module.
+    const Module *module;
+    uint32_t module_phases;  // number of such phases so far
+    Arena module_arena;      // of module_text
+    TextBuffer module_text;  // printed before the phase
 } Dumps;
 
 struct Ctx {
@@ -253,6 +268,11 @@ struct Ctx {
     Knobs knobs;                // values in the current function and phase
     PlanKnobs plan_knobs;       // that `plan` was made from
     Plan plan;
+    Stage stage;   // of `plan`: the running one; at first the one after the last module phase
+    bool staged;   // phase_next_stage() was called
+    bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
+    void *wanted_user;
+    bool has_calls;  // module_has_calls(), of the module before the first phase
     uint32_t recipes;  // bit per recipe: the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero = none
@@ -345,9 +365,25 @@ uint64_t phase_text_hash(const Fn *fn);
 PhaseOptions phase_default_options(void);
 // Parses a list of `clone`, `roundtrip`, `contracts`. False: the list has another word.
 bool phase_self_checks(PhaseOptions *o, const char *list);
-// Runs the plan over a function and verifies it. Unwinds on internal errors. May replace *fn by another object. The
-// caller calls module_note_pure() afterwards, for later functions of the module.
+// Runs the current stage of the plan over a function; after the last stage, verifies it. Unwinds on internal errors.
+// May replace *fn by another object. The caller calls module_note_pure() afterwards, for later functions of the module.
 void phase_run(Ctx *ctx, Fn **fn);
+// Starts the first or next stage of the plan. False: there is none.
+bool phase_next_stage(Ctx *ctx);
+// True if the plan has a phase over the module.
+bool phase_plan_has_module(const Ctx *ctx);
+// Returns the row of the current stage if it is a phase over the module, else -1.
+int phase_stage_row(const Ctx *ctx);
+// Runs the current stage, a phase over the module, if the module has no debug information. The module is whole and
+// frozen. The phase may change, add and remove functions, items and symbols.
+void phase_run_module(Ctx *ctx, Module *m);
+// For phases over the module. True if a phase may change a function.
+bool phase_transforms(const Ctx *ctx, const Fn *fn);
+// For phases over the module that changed a function: drops what no longer holds of it.
+void phase_changed(Fn *fn);
+// Activates knobs, dumps and remarks of a function around phase_subpass(). Returns the function's plan.
+const Plan *phase_enter(Ctx *ctx, Fn *fn, Arena *arena);
+void phase_leave(Ctx *ctx, Fn *fn, Arena *arena);
 // Runs a sub-pass as part of the running phase, any number of times, and returns progress. Analyses, counts and dumps
 // are handled as for an entry of the plan. A disabled sub-pass does not run.
 bool phase_subpass(Ctx *ctx, Fn *fn, int row);

@@ -466,6 +466,7 @@ enum {
     SYM_GONE = 1 << 11,      // symbol of a function: unused, so it is not printed
     SYM_NORETURN = 1 << 12,  // function: its calls do not return
     SYM_PURE = 1 << 13,      // function: defined, and a call of it only computes its results
+    SYM_STATIC = 1 << 14,    // variable of the module that a function declared
 };
 
 // A part of an initializer that the linker sets.
@@ -630,6 +631,7 @@ struct Fn {
     uint32_t classes;      // IC_* of all descriptors of its instructions and symbols since the last compaction
     uint32_t verified[4];  // by level: the version verified last
     uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)
+    uint32_t dumped;       // number of phases after which the function was dumped (phases/manager/dump.c)
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
     size_t offset;         // in the source, for messages
 };
@@ -861,6 +863,13 @@ uint32_t desc_classes(const Tables *t, const Desc *d);
 uint32_t symbol_classes(const Sym *s);
 // Sets Fn.classes from the instructions and symbols of the function.
 void fn_set_classes(Fn *fn);
+
+/* import.c */
+// Return the id in `to` of what has this id in `from`. Both are tables of functions of one frozen module.
+StrId str_import(Tables *to, const Tables *from, StrId id);
+Name name_import(Tables *to, const Tables *from, Name name);
+ConstId const_import(Tables *to, const Tables *from, ConstId id);
+DescId desc_import(Tables *to, const Tables *from, DescId id);
 
 /* clone.c */
 // Returns a copy with the same ids, in a new arena. Analyses are not copied.

@@ -7,7 +7,8 @@
 // names begin with the number of phases that ran over the function, so they sort in the order of execution. A function
 // counts as changed if its hash differs, whatever progress the phase reports. With --dump-cfg, dumps are digraphs of
 // Graphviz, and banners are Graphviz comments; --print-changed=diff stays text. If dumps are enabled, functions stay in
-// memory, since dumps of other functions may print their declarations.
+// memory, since dumps of other functions may print their declarations. A phase over the module is dumped as one file of
+// the whole module under the name `[module]`; it has no graph.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,19 @@ static void banner(Ctx *ctx, const char *when, int row, const char *remark)
     out_fmt(ctx->report, "%s ***\n", remark);
 }
 
+// Writes a function, or the module of a phase over the module.
+static void write_text(const Ctx *ctx, const Fn *fn, Out *out)
+{
+    const Module *m = ctx->dumps.module;
+    if (fn) {
+        text_write_dump(fn, out);
+        return;
+    }
+    text_write_header(m, out);
+    for (uint32_t k = 0; k < m->items.n; k++)
+        text_write_item(m, &m->items.at[k], out);
+}
+
 static void write_graph(Ctx *ctx, const Fn *fn, const char *when, int row, Out *out)
 {
     char title[1200];
@@ -57,10 +71,10 @@ static void write_graph(Ctx *ctx, const Fn *fn, const char *when, int row, Out *
 static void print(Ctx *ctx, const Fn *fn, const char *when, int row, const char *remark)
 {
     banner(ctx, when, row, remark);
-    if (ctx->options.dump_cfg)
+    if (ctx->options.dump_cfg && fn)
         write_graph(ctx, fn, when, row, ctx->report);
     else
-        text_write_dump(fn, ctx->report);
+        write_text(ctx, fn, ctx->report);
     out_char(ctx->report, '\n');
     out_flush(ctx->report);
 }
@@ -100,7 +114,7 @@ static void render(Ctx *ctx, const Fn *fn, Arena *arena, TextBuffer *text)
     arena_init(arena, &ctx->heap);
     *text = (TextBuffer){.arena = arena};
     out_init(&out, arena, out_to_text, text);
-    text_write_dump(fn, &out);
+    write_text(ctx, fn, &out);
     out_flush(&out);
 }
 
@@ -155,7 +169,7 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn, int row)
     if (strcmp(path + len - 4, ".dot") == 0)
         write_graph(ctx, fn, row < 0 ? "At Start" : "After", row, &out);
     else
-        text_write_dump(fn, &out);
+        write_text(ctx, fn, &out);
     out_flush(&out);
     bool ok = !out.failed && outfile_commit(&file, why);
     if (out.failed) {
@@ -184,7 +198,7 @@ static void dump_file(Ctx *ctx, const Fn *fn, int row)
     make_folder(ctx, path);
     snprintf(path + n, sizeof path - (size_t)n, "/%s", name);
     write_file(ctx, path, fn, row);
-    if (ctx->options.dump_cfg) {
+    if (ctx->options.dump_cfg && fn) {
         memcpy(path + strlen(path) - 3, "dot", 3);
         write_file(ctx, path, fn, row);
         memcpy(path + strlen(path) - 3, "ori", 3);
@@ -201,7 +215,7 @@ static void index_entry(Ctx *ctx, const Fn *fn, int row, bool changed)
                    .sequence = d->sequence,
                    .row = row,
                    .changed = changed,
-                   .hash = ir_hash(fn)};
+                   .hash = fn ? ir_hash(fn) : 0};
     VEC_PUSH(&ctx->arena, &d->index, e);
     d->file = NULL;
 }
@@ -250,7 +264,7 @@ void dump_start(Ctx *ctx, const Fn *fn)
     d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && function_wanted(ctx, d->function);
     if (!d->wanted)
         return;
-    d->sequence = 0;
+    d->sequence = fn->dumped;
     if (ctx->options.print_changed == PC_ALL || ctx->options.print_changed == PC_QUIET)
         print(ctx, fn, "At Start", -1, "");
     if (ctx->options.print_changed == PC_DIFF)
@@ -258,6 +272,8 @@ void dump_start(Ctx *ctx, const Fn *fn)
     if (!ctx->options.dump_dir)
         return;
     d->index_name = arena_text(&ctx->arena, d->function, strlen(d->function));
+    if (fn->dumped)
+        return;
     dump_file(ctx, fn, -1);
     index_entry(ctx, fn, -1, true);
 }
@@ -270,8 +286,9 @@ static bool prints_last(const Ctx *ctx)
            !o->print_after && !o->print_before_all && !o->print_after_all;
 }
 
-void dump_end(Ctx *ctx, const Fn *fn)
+void dump_end(Ctx *ctx, Fn *fn)
 {
+    fn->dumped = ctx->dumps.wanted ? ctx->dumps.sequence : 0;
     if (ctx->dumps.wanted && prints_last(ctx))
         print(ctx, fn, "At End", -1, "");
     if (ctx->dumps.wanted && ctx->options.print_changed == PC_DIFF)
@@ -330,4 +347,48 @@ void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed)
         dump_file(ctx, fn, row);
     if (ctx->options.dump_dir)
         index_entry(ctx, fn, row, changed);
+}
+
+/* -- Around phases over the module ---------------------------------------------------------------------- */
+
+// Selects the module for the dumps that follow.
+static void select_module(Ctx *ctx, const Module *m, int row)
+{
+    Dumps *d = &ctx->dumps;
+    snprintf(d->function, sizeof d->function, "[module]");
+    d->index_name = "[module]";
+    d->module = m;
+    d->sequence = d->module_phases;
+    d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && phase_wanted(ctx, row) &&
+                function_wanted(ctx, d->function);
+}
+
+void dump_module_before(Ctx *ctx, const Module *m, int row)
+{
+    Dumps *d = &ctx->dumps;
+    select_module(ctx, m, row);
+    if (d->wanted && d->before[row])
+        print(ctx, NULL, "Before", row, "");
+    if (d->wanted && ctx->options.print_changed == PC_DIFF)
+        render(ctx, NULL, &d->module_arena, &d->module_text);
+}
+
+void dump_module_after(Ctx *ctx, const Module *m, int row, bool changed)
+{
+    Dumps *d = &ctx->dumps;
+    select_module(ctx, m, row);
+    d->sequence = ++d->module_phases;
+    if (!d->wanted)
+        return;
+    d->arena = d->module_arena;
+    d->text = d->module_text;
+    if (d->after[row])
+        print(ctx, NULL, "After", row, "");
+    print_changed(ctx, NULL, row, changed);
+    if (ctx->options.print_changed == PC_DIFF)
+        arena_free(&d->arena);
+    if (ctx->options.dump_dir && changed)
+        dump_file(ctx, NULL, row);
+    if (ctx->options.dump_dir)
+        index_entry(ctx, NULL, row, changed);
 }

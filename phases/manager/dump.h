@@ -8,12 +8,15 @@
 /* manager/dump.c */
 // Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
-void dump_end(Ctx *ctx, const Fn *fn);
+void dump_end(Ctx *ctx, Fn *fn);
 // Makes the dumps of a phase that is skipped, since the function has no instructions of these classes (IC_*).
 void dump_skipped(Ctx *ctx, const Fn *fn, int row, uint32_t classes);
 // Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
+// Does the same for a phase over the module; its dumps are the whole module.
+void dump_module_before(Ctx *ctx, const Module *m, int row);
+void dump_module_after(Ctx *ctx, const Module *m, int row, bool changed);
 
 /* dump_cfg.c */
 // Writes the control flow graph of a function as a digraph of Graphviz with this title.

@@ -267,34 +267,58 @@ static uint64_t phi_limit(Ctx *ctx, const Fn *fn)
     return (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
 }
 
-void phase_run(Ctx *ctx, Fn **at)
+const Plan *phase_enter(Ctx *ctx, Fn *fn, Arena *arena)
 {
-    Fn *fn = *at;
-    FnStats s = {.name = fn->module->syms.at[fn->sym].name};
-    double start = ctx->options.stats ? phase_clock() : 0;
-    Arena arena;
-    arena_init(&arena, &ctx->heap);
+    arena_init(arena, &ctx->heap);
     ctx->own_plan = (Plan){0};
-    const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
-    ctx->running = plan;
+    ctx->running = phase_enter_function(ctx, fn, arena, &ctx->own_plan);
     ctx->costs = (MidCosts){0};
     ctx->late = (LateMoves){0};
     ctx->gvn = (GvnCounters){0};
     ctx->recipes = UINT32_MAX;  // all of them, until phase 1 evaluates the conditions
-    s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
-    s.instrs_in = fn->ninstrs;
-    s.blocks_in = fn->nblocks;
-    s.regs_in = fn->regs.n - 1;
-    if (transforms(fn, plan)) {
+    if (transforms(fn, ctx->running)) {
         forget_types(fn);
         fn->phi_limit = phi_limit(ctx, fn);
     }
     dump_start(ctx, fn);
     if (ctx->remarks)
         remarks_start(ctx->remarks);
-    for (uint32_t k = 0; k < plan->at.n; k++) {
+    return ctx->running;
+}
+
+void phase_leave(Ctx *ctx, Fn *fn, Arena *arena)
+{
+    dump_end(ctx, fn);
+    analysis_drop(fn, 0);
+    ctx->running = NULL;
+    arena_free(arena);
+}
+
+// Returns the range of the plan's entries that run over a function in the current stage. A function with a plan of its
+// own runs all of its entries in the last stage.
+static Stage stage_of(const Ctx *ctx, const Plan *plan)
+{
+    bool last = ctx->stage.end == ctx->plan.at.n;
+    return plan == &ctx->plan ? ctx->stage : (Stage){0, last ? plan->at.n : 0};
+}
+
+void phase_run(Ctx *ctx, Fn **at)
+{
+    Fn *fn = *at;
+    bool last = ctx->stage.end == ctx->plan.at.n;
+    bool stats = ctx->options.stats && last;
+    FnStats s = {.name = fn->module->syms.at[fn->sym].name,
+                 .instrs_in = fn->ninstrs,
+                 .blocks_in = fn->nblocks,
+                 .regs_in = fn->regs.n - 1};
+    double start = stats ? phase_clock() : 0;
+    Arena arena;
+    s.text_hash = stats ? phase_text_hash(fn) : 0;
+    const Plan *plan = phase_enter(ctx, fn, &arena);
+    Stage stage = stage_of(ctx, plan);
+    for (uint32_t k = stage.first; k < stage.end; k++) {
         const PlanEntry *e = &plan->at.at[k];
-        if (e->recipe && !(ctx->recipes >> (e->recipe - 1) & 1))
+        if (phase_info[e->row].scope == PS_MODULE || (e->recipe && !(ctx->recipes >> (e->recipe - 1) & 1)))
             continue;
         if (missing_classes(*at, e->row) && may_run(*at, phase_info[e->row].kind)) {
             skip_row(ctx, *at, e->row, e->slot);
@@ -306,17 +330,133 @@ void phase_run(Ctx *ctx, Fn **at)
     // If the input was in ssa form, maybe no row of the plan required multi form.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
-    dump_end(ctx, *at);
     fn = *at;
     if (!knob_int(&ctx->knobs, KNOB_PTXAS_WORKAROUNDS))
         fn->flags |= FN_NO_WORKAROUNDS;
-    if (ctx->options.verify != VM_NONE)
+    if (ctx->options.verify != VM_NONE && last)
         verify(ctx, fn, -1);
-    if (ctx->options.stats)
+    if (stats)
         add_stats(ctx, fn, &s, start);
+    phase_leave(ctx, fn, &arena);
+}
+
+/* -- Modules -------------------------------------------------------------------------------------------- */
+
+int phase_stage_row(const Ctx *ctx)
+{
+    const Stage *s = &ctx->stage;
+    int row = s->first < s->end ? ctx->plan.at.at[s->first].row : -1;
+    return row >= 0 && phase_info[row].scope == PS_MODULE ? row : -1;
+}
+
+bool phase_plan_has_module(const Ctx *ctx)
+{
+    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
+        if (phase_info[ctx->plan.at.at[k].row].scope == PS_MODULE)
+            return true;
+    return false;
+}
+
+bool phase_next_stage(Ctx *ctx)
+{
+    const Plan *plan = &ctx->plan;
+    uint32_t n = plan->at.n, first = ctx->staged ? ctx->stage.end : 0;
+    if (ctx->staged && first == n && phase_stage_row(ctx) < 0)
+        return false;
+    bool module = first < n && phase_info[plan->at.at[first].row].scope == PS_MODULE;
+    uint32_t end = first + module;
+    while (!module && end < n && phase_info[plan->at.at[end].row].scope != PS_MODULE)
+        end++;
+    ctx->stage = (Stage){first, end};
+    ctx->staged = true;
+    return true;
+}
+
+// Returns a hash of the functions and the items of a module.
+static uint64_t hash_module(const Module *m)
+{
+    uint64_t h = m->items.n;
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        h = hash_mix(h, (uint64_t)item->kind << 32 | item->index);
+        if (item->kind == ITEM_FN)
+            h = hash_mix(h, ir_hash(m->fns.at[item->index]));
+    }
+    return h;
+}
+
+// Converts the functions of a module to the form of a row.
+static void enter_form_of_module(Ctx *ctx, Module *m, int row)
+{
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        Fn *fn = m->fns.at[k];
+        if (!fn || fn->form != FORM_SSA || phase_info[row].form != PF_MULTI || !phase_transforms(ctx, fn))
+            continue;
+        Arena arena;
+        phase_enter(ctx, fn, &arena);
+        phase_subpass(ctx, fn, PH_CONVERT_MOV_PHI);
+        phase_leave(ctx, fn, &arena);
+    }
+}
+
+bool phase_transforms(const Ctx *ctx, const Fn *fn)
+{
+    bool wanted = !ctx->wanted || ctx->wanted(ctx->wanted_user, fn);
+    return fn->flags & FN_DEFINED && wanted && may_run(fn, PK_TRANSFORM);
+}
+
+void phase_changed(Fn *fn)
+{
+    fn->version++;
+    fn->settled = 0;
+    fn->properties = 0;
     analysis_drop(fn, 0);
-    ctx->running = NULL;
-    arena_free(&arena);
+}
+
+// Checks the functions of a module after a row.
+static void check_module(Ctx *ctx, Module *m, int row)
+{
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        Fn *fn = m->fns.at[k];
+        if (!fn || !(fn->flags & FN_DEFINED))
+            continue;
+        if (ctx->options.verify == VM_EACH)
+            verify(ctx, fn, row);
+        if (phase_transforms(ctx, fn))
+            m->fns.at[k] = self_check(ctx, fn, row);
+    }
+}
+
+void phase_run_module(Ctx *ctx, Module *m)
+{
+    const PhaseOptions *o = &ctx->options;
+    int row = phase_stage_row(ctx);
+    bool watched = ctx->dumps.any || o->contracts;
+    if (m->debug)
+        return;
+    enter_form_of_module(ctx, m, row);
+    dump_module_before(ctx, m, row);
+    if (ctx->watch.before)
+        ctx->watch.before(ctx->watch.user, NULL, row);
+    uint64_t before = watched ? hash_module(m) : 0;
+    double start = o->timing ? phase_clock() : 0;
+    ctx->nested_seconds = 0;
+    ctx->run = (Run){.row = row, .slot = row, .level = o->level, .changes = CHANGE_ALL};
+    bool progress = phase_info[row].module(ctx, m);
+    ctx->seconds[row] += o->timing ? phase_clock() - start - ctx->nested_seconds : 0;
+    bool changed = watched && hash_module(m) != before;
+    ctx->runs[row]++;
+    ctx->progress[row] += progress;
+    if (o->contracts && progress != changed)
+        heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d): %s", phase_info[row].name, row,
+                  changed ? "changed the module and reports no progress"
+                          : "reports progress and changed nothing");
+    check_module(ctx, m, row);
+    dump_module_after(ctx, m, row, changed);
+    if (ctx->watch.after)
+        ctx->watch.after(ctx->watch.user, NULL, row, progress);
+    if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
+        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", phase_info[row].name, row);
 }
 
 void ctx_begin(Ctx *ctx)
@@ -340,6 +480,7 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
     *worker = (Ctx){.heap = {.pool = &ctx->heap},
                     .options = ctx->options,
                     .plan = ctx->plan,
+                    .stage = ctx->stage,
                     .target = ctx->target,
                     .deadline = ctx->deadline};
     worker->settings = ctx->settings;

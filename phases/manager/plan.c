@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Builds plans: the list of phases that run, in order.
 //
-// A plan is a list of rows. The default plan is every slot that does something and whose gate is open, in order, each
+// A plan is a list of rows. The default plan is the module phases of FIRST rows, then every slot that does something and whose gate is open, in order, each
 // followed by its recipes. Options that name, disable, start or stop phases only edit the list. Before a row that
 // requires the other form, a conversion is inserted (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov).
 //
@@ -38,6 +38,12 @@ static bool runs_by_default(const Ctx *ctx, int row)
     bool allowed = !transforms || ctx->options.level > 0;
     return does_something(ctx, row) && quiet && allowed && gate_open(p->gate, ctx->options.level);
 }
+
+// The module phases that the default plan runs before slot 0.
+static const uint8_t first_rows[] = {
+#define FIRST(row, reason) row,
+#include "phases/phases.def"
+};
 
 /* -- Lists of phases ------------------------------------------------------------------------------------ */
 
@@ -142,16 +148,18 @@ typedef struct Planner {
     PhaseForm form;    // form of the function after the entries so far; initially multi
     bool named;        // an option or a knob lists the phases
     uint32_t recipes;  // bit per recipe: enabled
-    int start, stop;   // rows
-    int first, last;   // places
+    int first, last;  // places
 } Planner;
 
-// Returns the place of an entry for --start-before and --stop-after: a sub-pass lies between its slot and the next. A
-// sub-pass without a slot has no place.
-enum { NOWHERE = -1 };
+// Returns the place of an entry for --start-before and --stop-after: a sub-pass lies between its slot and the next, and
+// the first rows lie before slot 0. A sub-pass without a slot has no place.
+enum { NOWHERE = -1, SLOT_0 = ARRAY_LEN(first_rows) };
 static int place_of(int row, int slot)
 {
-    return row < PHASE_SLOTS && slot == row ? 2 * row : slot < PHASE_SLOTS ? 2 * slot + 1 : NOWHERE;
+    for (int k = 0; k < SLOT_0; k++)
+        if (first_rows[k] == row)
+            return k;
+    return slot >= PHASE_SLOTS ? NOWHERE : SLOT_0 + 2 * slot + (slot != row);
 }
 
 // Returns the place of a row; for a sub-pass, the first or last place that a recipe gives it.
@@ -245,17 +253,16 @@ static void disable_together(bool off[PHASE_ROWS])
 static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
 {
     const PhaseOptions *o = &p->ctx->options;
-    p->start = 0;
-    p->stop = PHASE_ROWS;
+    int start = 0, stop = 0;
     if (!add_rows(p->ctx, p->arena, disable_option(o), o->disabled, p->plan->off, why) ||
         !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
-        (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
-        (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
+        (o->start && !find_one("--start-before", o->start, &start, why)) ||
+        (o->stop && !find_one("--stop-after", o->stop, &stop, why)) ||
         !recipes_parse(knobs->recipes, &p->recipes, why))
         return false;
     disable_together(p->plan->off);
-    p->first = o->start ? bound_of(p->start, false) : 0;
-    p->last = o->stop ? bound_of(p->stop, true) : 2 * PHASE_ROWS;
+    p->first = o->start ? bound_of(start, false) : 0;
+    p->last = o->stop ? bound_of(stop, true) : SLOT_0 + 2 * PHASE_ROWS;
     if (p->plan->off[PH_APPLY_RECIPES])
         p->recipes = 0;
     return true;
@@ -273,6 +280,9 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
         return false;
     for (uint32_t k = 0; k < list.at.n; k++)
         add_entry(&p, list.at.at[k]);
+    for (size_t k = 0; k < ARRAY_LEN(first_rows) && !named; k++)
+        if (runs_by_default(ctx, first_rows[k]))
+            add_entry(&p, entry_of(first_rows[k], first_rows[k]));
     for (int slot = 0; slot < PHASE_SLOTS && !named; slot++)
         add_slot(&p, slot);
     if (!ctx->options.stay_in_ssa)
@@ -334,6 +344,15 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
            add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
 }
 
+// Returns the stage of a plan after its last module phase.
+static Stage last_stage(const Plan *plan)
+{
+    uint32_t first = plan->at.n;
+    while (first && phase_info[plan->at.at[first - 1].row].scope == PS_FUNCTION)
+        first--;
+    return (Stage){first, plan->at.n};
+}
+
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
 {
     ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
@@ -342,8 +361,12 @@ bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
     if (!ctx->knobs.store)
         knobs_init(&ctx->knobs, ctx->settings, &ctx->heap);
     ctx->plan_knobs = plan_knobs(ctx);
-    return find_dumps(ctx, ctx->plan_knobs.dumped, why) &&
-           make_plan(ctx, &ctx->arena, &ctx->plan_knobs, &ctx->plan, why);
+    if (!find_dumps(ctx, ctx->plan_knobs.dumped, why) ||
+        !make_plan(ctx, &ctx->arena, &ctx->plan_knobs, &ctx->plan, why))
+        return false;
+    ctx->stage = last_stage(&ctx->plan);
+    ctx->staged = false;
+    return true;
 }
 
 void phase_print_plan(const Ctx *ctx, Out *out)

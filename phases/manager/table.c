@@ -8,6 +8,8 @@
 #include "phases/redundancy/gvn.h"
 
 #define none NULL
+#define BODY_FUNCTION(function) function, NULL
+#define BODY_MODULE(function) NULL, function
 #define backend NULL  // body_of() finds it
 #define ALL UINT32_MAX
 #define CFG AN_CFG
@@ -38,7 +40,7 @@
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
 #define PHASE(index, name, function, kind, gate, scope, form, classes, needs, keeps, summary) \
-    [index] = {name, function, PK_##kind, PG_##gate, PS_##scope, PF_##form, classes, needs, keeps, summary},
+    [index] = {name, BODY_##scope(function), PK_##kind, PG_##gate, PS_##scope, PF_##form, classes, needs, keeps, summary},
 #include "phases/phases.def"
 };
 #undef backend
@@ -64,7 +66,7 @@ static bool run_body(Phase *phase, Fn *fn, int row)
 static bool does_nothing(const Phase *phase, int row)
 {
     PhaseBody *body = body_of(phase, row);
-    return !body || sm_is_sentinel(body);
+    return !phase_info[row].module && (!body || sm_is_sentinel(body));
 }
 
 #define PHASE(index, ...)                                                                    \
@@ -91,7 +93,7 @@ void phase_factory(Ctx *ctx)
 // True if a row has a body on some backend.
 static bool is_implemented(int row)
 {
-    bool some = phase_info[row].body;
+    bool some = phase_info[row].body || phase_info[row].module;
     for (size_t k = 0; k < SM_BACKEND_COUNT && !some; k++) {
         SmPass *pass = sm_pass(sm_backends[k], row);
         some = pass && !sm_is_sentinel(pass);

@@ -110,7 +110,7 @@ static void run_plan(Net *net, Ctx *ctx, const char *plan)
     out_init(&out, &ctx->arena, out_to_text, &text);
     lang_write_header(m, lang, &out);
     batch_run(
-        &(Batch){.ctx = ctx, .module = m, .end = m->items.n, .threads = 1, .out = &out, .lang = lang, .keep = true});
+        &(Batch){.ctx = ctx, .module = m, .end = m->items.n, .whole = true, .threads = 1, .out = &out, .lang = lang, .keep = true});
     out_flush(&out);
     run_each_output(&net->each, &text, lang);
     for (int row = 0; row < PHASE_ROWS; row++)

@@ -76,7 +76,7 @@ TEST(phase_forms_and_kinds)
 static bool runs_on(const SmBackend *backend, int row)
 {
     SmPass *pass = sm_pass(backend, row);
-    return phase_info[row].body || (pass && !sm_is_sentinel(pass));
+    return phase_info[row].body || phase_info[row].module || (pass && !sm_is_sentinel(pass));
 }
 
 TEST(phase_objects)

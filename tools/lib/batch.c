@@ -6,6 +6,7 @@
 // A worker with an internal error unwinds to itself and keeps the message. Earlier functions continue, so the reported
 // message is that of the first function with an error, as on one thread.
 #include "tools/lib/batch.h"
+#include "ir/analysis/call_graph.h"
 #include "phases/manager/remarks.h"
 
 static bool is_wanted(const Batch *b, const Fn *fn)
@@ -356,10 +357,34 @@ static void run_side_by_side(Batch *b)
         run_here(b);
 }
 
-void batch_run(Batch *b)
+// Runs the current stage over the functions.
+static void run_functions(Batch *b)
 {
     if (b->threads > 1 && (b->end - b->first > 1 || b->beside))
         run_side_by_side(b);
     else
         run_here(b);
+}
+
+void batch_run(Batch *b)
+{
+    Ctx *ctx = b->ctx;
+    Batch stage = *b;
+    ctx->wanted = b->wanted;
+    ctx->wanted_user = b->user;
+    ctx->has_calls = b->whole && module_has_calls(b->module);
+    for (ctx->staged = false; phase_next_stage(ctx);) {
+        bool last = ctx->stage.end == ctx->plan.at.n;
+        if (phase_stage_row(ctx) >= 0) {
+            if (b->whole)
+                phase_run_module(ctx, b->module);
+            stage.end = b->whole ? b->module->items.n : b->end;
+            continue;
+        }
+        stage.out = last ? b->out : NULL;
+        stage.keep = b->keep || !last;
+        stage.beside = last ? b->beside : NULL;
+        run_functions(&stage);
+    }
+    b->write_s = stage.write_s;
 }

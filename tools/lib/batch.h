@@ -12,6 +12,7 @@ typedef struct Batch {
     Ctx *ctx;
     Module *module;                            // frozen
     uint32_t first, end;                       // the items
+    bool whole;                                // these are all items of the module: run phases over the module, too
     unsigned threads;                          // 0 and 1: this one; otherwise ctx has no watch, no dumps and no reports
     bool (*wanted)(void *user, const Fn *fn);  // true if phases run over a function; NULL: over each
     void *user;
@@ -23,7 +24,7 @@ typedef struct Batch {
     double write_s;  // CPU seconds of writing, added to
 } Batch;
 
-// Unwinds with the error of the first function that failed.
+// Unwinds with the error of the first function that failed. Phases over the module may change the number of items.
 void batch_run(Batch *batch);
 
 #endif

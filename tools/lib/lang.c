@@ -206,3 +206,40 @@ void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out)
     else
         ptx_write_item(m, item, out);
 }
+
+/* -- Calls ---------------------------------------------------------------------------------------------- */
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%'; }
+
+static bool has_call(const Source *source)
+{
+    static const char word[] = "call";
+    const char *end = source->text + source->len;
+    size_t n = sizeof word - 1;
+    for (const char *p = source->text; (p = memchr(p, 'c', (size_t)(end - p))); p++)
+        if ((size_t)(end - p) > n && memcmp(p, word, n) == 0 && !is_word_char(p[n]) &&
+            (p == source->text || !is_word_char(p[-1])))
+            return true;
+    return false;
+}
+
+// True if a word precedes a position, with blanks between.
+static bool follows(const Source *source, const char *at, const char *word)
+{
+    size_t n = strlen(word);
+    while (at > source->text && isspace((unsigned char)at[-1]))
+        at--;
+    return (size_t)(at - source->text) >= n && memcmp(at - n, word, n) == 0;
+}
+
+bool lang_may_call(const Source *source, Lang lang)
+{
+    const char *word = lang == LANG_ORI ? "device" : ".func", *end = source->text + source->len;
+    size_t n = strlen(word);
+    if (!has_call(source))
+        return false;
+    for (const char *p = source->text; (p = memchr(p, *word, (size_t)(end - p))); p++)
+        if ((size_t)(end - p) > n && memcmp(p, word, n) == 0 && !follows(source, p, ".extern"))
+            return true;
+    return false;
+}

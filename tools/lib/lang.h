@@ -44,6 +44,10 @@ void lang_write_header(const Module *m, Lang lang, Out *out);
 // Fails with ST_BAD_INPUT for a function in ssa form as PTX.
 void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out);
 
+// True if the text may have a call of one of its functions, so that phases over the module have something to do: it has
+// the word `call`, and a function other than `.extern` ones.
+bool lang_may_call(const Source *source, Lang lang);
+
 /* foreign.c */
 // Returns a message about a source that is neither PTX nor Ori text, and its offset: a binary file, LLVM IR, C++, and
 // with `any` everything else that neither of the two can begin with. NULL: the source may be a module.

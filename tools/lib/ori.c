@@ -354,6 +354,7 @@ static OriStatus parse(Call *call)
     *module = (OriModule){.next = ori->modules,
                           .m = m,
                           .lang = call->lang,
+                          .count = m->fns.n,
                           .names = NEW_ARRAY(&m->arena, const char *, m->fns.n),
                           .text = arena,
                           .source = source};
@@ -460,7 +461,8 @@ static OriStatus check_entries(OriContext *ori, const Module *m)
     Entries *entries = &ori->entries;
     entries_clear(entries);
     for (uint32_t k = 0; k < m->fns.n; k++)
-        entries_note(entries, m->fns.at[k]);
+        if (m->fns.at[k])
+            entries_note(entries, m->fns.at[k]);
     const char *missing = entries_missing(entries);
     if (missing)
         diag_plain(&ori->ctx.diag, DIAG_ERROR, "the module has no function '%s', which ori_set_entries() names",
@@ -484,6 +486,7 @@ static OriStatus run_plan(Call *call)
     batch_run(&(Batch){.ctx = ctx,
                        .module = m,
                        .end = m->items.n,
+                       .whole = true,
                        .wanted = entries_have,
                        .user = &ori->entries,
                        .threads = phase_may_report(ctx, m) ? 1 : ori->threads,
@@ -526,7 +529,8 @@ static OriStatus print(Call *call)
     out_init(&out, &ctx->arena, pass_on, call);
     lang = lang == LANG_AUTO ? call->module->lang : lang;
     for (uint32_t k = 0; k < m->fns.n && lang == LANG_ORI; k++)
-        fn_renumber(m->fns.at[k]);
+        if (m->fns.at[k])
+            fn_renumber(m->fns.at[k]);
     lang_write_header(m, lang, &out);
     for (uint32_t k = 0; k < m->items.n; k++)
         lang_write_item(m, &m->items.at[k], lang, &out);
@@ -555,11 +559,11 @@ void ori_free(OriContext *ori, OriModule *module)
     arena_free(&text);
 }
 
-size_t ori_function_count(const OriModule *module) { return module->m->fns.n; }
+size_t ori_function_count(const OriModule *module) { return module->count; }
 
 const char *ori_function_name(const OriModule *module, size_t index)
 {
-    return index < module->m->fns.n ? module->names[index] : NULL;
+    return index < module->count ? module->names[index] : NULL;
 }
 
 /* -- Tables --------------------------------------------------------------------------------------------- */

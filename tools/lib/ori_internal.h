@@ -66,7 +66,8 @@ struct OriModule {
     Module *m;
     Lang lang;
     bool broken;
-    const char **names;  // of the functions
+    size_t count;        // of functions that were parsed
+    const char **names;  // of these functions
     Arena text;          // of `source`
     Source source;       // positions of instructions are in it
     Running running;

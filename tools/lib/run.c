@@ -155,9 +155,9 @@ static bool check_shape(OriContext *ori, const OriLaunch *l)
 // Finds a kernel by its name, or the first one; NULL if there is none.
 static const Fn *find_kernel(const OriModule *module, const char *name, const char **found)
 {
-    for (uint32_t k = 0; k < module->m->fns.n; k++) {
+    for (uint32_t k = 0; k < module->count; k++) {
         const Fn *fn = module->m->fns.at[k];
-        bool runs = fn->flags & FN_KERNEL && fn->flags & FN_DEFINED;
+        bool runs = fn && fn->flags & FN_KERNEL && fn->flags & FN_DEFINED;
         *found = module->names[k];
         if (runs && (!name || strcmp(name, *found) == 0))
             return fn;

@@ -208,13 +208,14 @@ static void read_next(void *user)
 }
 
 // Optimizes and writes the items from `first` on. With several threads, one of them reads the next piece.
-static void run_piece(Job *job, Module *m, uint32_t first, NextPiece *next, Out *out)
+static void run_piece(Job *job, Module *m, uint32_t first, bool whole, NextPiece *next, Out *out)
 {
     const Settings *s = job->settings;
     Batch batch = {.ctx = &job->ctx,
                    .module = m,
                    .first = first,
                    .end = m->items.n,
+                   .whole = whole,
                    .wanted = entries_have,
                    .user = &job->entries,
                    .out = s->emit ? out : NULL,
@@ -228,15 +229,21 @@ static void run_piece(Job *job, Module *m, uint32_t first, NextPiece *next, Out 
     job->write_s += batch.write_s;
 }
 
+// True if phases over the module have something to do.
+static bool needs_whole(const Job *job)
+{
+    return phase_plan_has_module(&job->ctx) && (job->ctx.plan.named || lang_may_call(&job->source, job->lang));
+}
+
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
-// so the first one has the whole header. The module is one piece if dumps show declarations of other functions, if
-// kernels run, and if the output cannot be held back until all is read. In the first two cases its functions also stay
-// until the end. After an error the rest is only read, to find more.
+// so the first one has the whole header. The module is one piece if phases run over the module, if dumps show
+// declarations of other functions, if kernels run, and if the output cannot be held back until all is read. In the
+// second and third case its functions also stay until the end. After an error the rest is only read, to find more.
 static Status run_module(Job *job, LangReader *reader, Out *out)
 {
     Module *m = reader->module;
     Status status = ST_OK;
-    bool begun = false, whole = job->whole;
+    bool begun = false, whole = job->whole || needs_whole(job);
     for (bool more = true; more && status == ST_OK;) {
         uint32_t first = m->items.n, first_fn = m->fns.n;
         do
@@ -262,7 +269,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         lang_drop_text(reader);
         NextPiece next = {more && reader->ahead ? reader : NULL, piece_bytes(job->settings, whole)};
         if (status == ST_OK)
-            run_piece(job, m, first, &next, out);
+            run_piece(job, m, first, !first && !more, &next, out);
     }
     if (status == ST_OK && !entries_exist(job))
         status = ST_USAGE;

@@ -120,8 +120,10 @@ static _Noreturn void differ(RunEach *c, const Fn *fn, const char *what)
 {
     char where[200] = "the output, read back", function[100];
     if (c->row >= 0) {
-        name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
-        snprintf(where, sizeof where, "%s (phase %d), function %s", phase_info[c->row].name, c->row, function);
+        int n = snprintf(where, sizeof where, "%s (phase %d)", phase_info[c->row].name, c->row);
+        if (fn)
+            snprintf(where + n, sizeof where - (size_t)n, ", function %s",
+                     name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function));
     }
     heap_fail(&c->ctx->heap, ST_INTERNAL, "%s: %s", where, what);
 }
@@ -263,7 +265,7 @@ static uint64_t reachable_hash(const RunEach *c, const Module *m, uint32_t first
     uint64_t hash = first;
     for (uint32_t f = 0; f < m->fns.n; f++) {
         const Fn *fn = m->fns.at[f];
-        if (fn->flags & FN_DEFINED && runs_function(c, first, end, fn))
+        if (fn && fn->flags & FN_DEFINED && runs_function(c, first, end, fn))
             hash = hash_mix(hash, phase_text_hash(fn));
     }
     return hash;
@@ -304,7 +306,7 @@ static void watch_before(void *user, Fn *fn, int row)
 {
     RunEach *c = user;
     free_before(c);
-    c->before = fn_clone(fn);
+    c->before = fn ? fn_clone(fn) : NULL;
     c->row = row;
 }
 

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Builds the call graph of a module, with Tarjan's algorithm for its strongly connected components.
+//
+// Text that is kept verbatim (`.alias`, debug sections) may name functions. Each word of such a text that is the name of
+// a symbol counts as a reference.
+#include "ir/analysis/call_graph.h"
+
+#include <ctype.h>
+
+/* -- References ----------------------------------------------------------------------------------------- */
+
+void init_symbols(const Init *init, SymVisit *visit, void *user)
+{
+    for (uint32_t k = 0; init && k < init->nrelocs; k++)
+        if (!(init->relocs[k].sym & SYM_LOCAL))
+            visit(user, init->relocs[k].sym);
+}
+
+static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%'; }
+
+// Returns the symbol of the module with this name; 0 if there is none.
+static SymId find_symbol(const Module *m, const char *text, const char *end)
+{
+    const char *stem_end;
+    uint32_t number = name_number(text, end, &stem_end);
+    StrId stem = str_find(&m->tables.strs, text, (size_t)(stem_end - text));
+    return stem == STR_NONE ? 0 : module_find(m, (Name){stem, number});
+}
+
+void raw_symbols(const Module *m, StrId id, SymVisit *visit, void *user)
+{
+    Str s = tab_str(&m->tables, id);
+    for (const char *p = s.text, *end = p + s.len, *next; p < end; p = next) {
+        for (next = p; next < end && is_name_char(*next);)
+            next++;
+        SymId sym = next > p ? find_symbol(m, p, next) : 0;
+        if (sym)
+            visit(user, sym);
+        next += next == p;
+    }
+}
+
+static void visit_operand(const Fn *fn, Operand o, SymVisit *visit, void *user)
+{
+    if (op_kind(o) == K_SYM && !(op_index(o) & SYM_LOCAL))
+        visit(user, op_index(o));
+    const List *list = op_kind(o) == K_LIST ? ir_list(fn, op_index(o)) : NULL;
+    for (uint32_t k = 0; list && k < list->n; k++)
+        visit_operand(fn, ir_run(fn, list->ops)[k], visit, user);
+}
+
+// Visits the symbols in the tables and variables of a function.
+static void visit_locals(const Fn *fn, SymVisit *visit, void *user)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->flags & SYM_GONE)
+            continue;
+        init_symbols(s->init, visit, user);
+        const List *list = s->kind == SYM_CALLTARGETS ? ir_list(fn, s->list) : NULL;
+        for (uint32_t t = 0; list && t < list->n; t++)
+            visit_operand(fn, ir_run(fn, list->ops)[t], visit, user);
+    }
+}
+
+void fn_symbols(const Fn *fn, SymVisit *visit, void *user)
+{
+    visit_locals(fn, visit, user);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = 0; k < i->nops; k++)
+                visit_operand(fn, ops[k], visit, user);
+        }
+}
+
+/* -- Edges ---------------------------------------------------------------------------------------------- */
+
+typedef struct Builder {
+    CallGraph *g;
+    VEC(uint32_t) edges;
+} Builder;
+
+static void take_address(void *user, SymId sym)
+{
+    CallGraph *g = ((Builder *)user)->g;
+    if (sym < g->module->syms.n && g->node_of[sym])
+        g->flags[g->node_of[sym] - 1] |= ADDRESS_TAKEN;
+}
+
+static void add_call(Builder *b, uint32_t node, const Fn *fn, const Instr *i)
+{
+    CallGraph *g = b->g;
+    SymId callee = ir_callee(fn, i);
+    uint32_t to = callee ? g->node_of[callee] : 0;
+    if (!to) {
+        g->flags[node] |= CALLS_UNKNOWN;
+        return;
+    }
+    VEC_PUSH(g->arena, &b->edges, to - 1);
+    g->callers[to - 1]++;
+    g->flags[node] |= to - 1 == node ? CALLS_ITSELF : 0;
+}
+
+static void add_function(Builder *b, uint32_t node)
+{
+    const Fn *fn = b->g->module->fns.at[node];
+    b->g->first[node] = b->edges.n;
+    if (!fn || !(fn->flags & FN_DEFINED))
+        return;
+    visit_locals(fn, take_address, b);
+    FOR_BLOCKS(fn, block)
+        FOR_INSTRS(fn, block, id) {
+            const Instr *i = ir_instr(fn, id);
+            bool call = ir_desc(fn, i)->op == OP_CALL;
+            if (call)
+                add_call(b, node, fn, i);
+            const Operand *ops = ir_ops(fn, i);
+            SymId callee = call ? ir_callee(fn, i) : 0;
+            for (uint32_t k = 0; k < i->nops; k++)
+                if (op_kind(ops[k]) == K_SYM && op_index(ops[k]) != callee)
+                    visit_operand(fn, ops[k], take_address, b);
+        }
+}
+
+static void add_module(Builder *b)
+{
+    const Module *m = b->g->module;
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        if (m->items.at[k].kind == ITEM_VAR)
+            init_symbols(m->syms.at[m->items.at[k].index].init, take_address, b);
+        if (m->items.at[k].kind == ITEM_RAW)
+            raw_symbols(m, m->items.at[k].index, take_address, b);
+    }
+}
+
+/* -- Components ----------------------------------------------------------------------------------------- */
+
+// Tarjan's algorithm with an explicit stack.
+typedef struct Tarjan {
+    CallGraph *g;
+    uint32_t *number, *low;  // by node; number 0 = not visited
+    uint32_t *next;          // by node: the next edge
+    uint32_t *path;          // nodes whose edges are being visited
+    uint32_t *stack;         // visited nodes without a component
+    uint32_t depth, height, visited, components, placed;
+} Tarjan;
+
+static void enter_node(Tarjan *t, uint32_t node)
+{
+    t->number[node] = t->low[node] = ++t->visited;
+    t->next[node] = t->g->first[node];
+    t->path[t->depth++] = node;
+    t->stack[t->height++] = node;
+}
+
+static void close_component(Tarjan *t, uint32_t node)
+{
+    CallGraph *g = t->g;
+    uint32_t top, size = 0;
+    do {
+        top = t->stack[--t->height];
+        g->component[top] = t->components;
+        g->order[t->placed++] = top;
+        size++;
+    } while (top != node);
+    for (uint32_t k = 0; size > 1 && k < size; k++)
+        g->flags[g->order[t->placed - 1 - k]] |= CALLS_ITSELF;
+    t->components++;
+}
+
+static void leave_node(Tarjan *t)
+{
+    uint32_t node = t->path[--t->depth];
+    if (t->low[node] == t->number[node])
+        close_component(t, node);
+    if (t->depth)
+        t->low[t->path[t->depth - 1]] = MIN(t->low[t->path[t->depth - 1]], t->low[node]);
+}
+
+static void visit_node(Tarjan *t, uint32_t root)
+{
+    CallGraph *g = t->g;
+    enter_node(t, root);
+    while (t->depth) {
+        uint32_t node = t->path[t->depth - 1];
+        if (t->next[node] == g->first[node + 1]) {
+            leave_node(t);
+            continue;
+        }
+        uint32_t to = g->at[t->next[node]++];
+        if (!t->number[to])
+            enter_node(t, to);
+        else if (g->component[to] == UINT32_MAX)
+            t->low[node] = MIN(t->low[node], t->number[to]);
+    }
+}
+
+static void find_components(CallGraph *g)
+{
+    uint32_t *words = NEW_ARRAY(g->arena, uint32_t, 5 * (size_t)g->n);
+    Tarjan t = {.g = g,
+                .number = words,
+                .low = words + g->n,
+                .next = words + 2 * (size_t)g->n,
+                .path = words + 3 * (size_t)g->n,
+                .stack = words + 4 * (size_t)g->n};
+    for (uint32_t k = 0; k < g->n; k++)
+        g->component[k] = UINT32_MAX;
+    for (uint32_t k = 0; k < g->n; k++)
+        if (!t.number[k])
+            visit_node(&t, k);
+}
+
+CallGraph *call_graph(const Module *m, Arena *arena)
+{
+    CallGraph *g = NEW(arena, CallGraph);
+    *g = (CallGraph){.module = m, .arena = arena, .n = m->fns.n};
+    g->node_of = NEW_ARRAY(arena, uint32_t, m->syms.n);
+    g->first = NEW_ARRAY(arena, uint32_t, g->n + 1);
+    g->callers = NEW_ARRAY(arena, uint32_t, g->n);
+    g->flags = NEW_ARRAY(arena, uint8_t, g->n);
+    g->component = NEW_ARRAY(arena, uint32_t, g->n);
+    g->order = NEW_ARRAY(arena, uint32_t, g->n);
+    for (uint32_t k = 0; k < g->n; k++)
+        if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
+            g->node_of[m->fns.at[k]->sym] = k + 1;
+    Builder b = {.g = g};
+    for (uint32_t k = 0; k < g->n; k++)
+        add_function(&b, k);
+    g->first[g->n] = b.edges.n;
+    g->at = b.edges.at;
+    add_module(&b);
+    find_components(g);
+    return g;
+}
+
+bool module_has_calls(const Module *m)
+{
+    bool calls = false, callee = false;
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        const Fn *fn = m->fns.at[k];
+        calls |= fn && fn->flags & FN_DEFINED && fn->classes & IC_CALL;
+        callee |= fn && (fn->flags & (FN_DEFINED | FN_KERNEL)) == FN_DEFINED;
+    }
+    return calls && callee;
+}
+
+/* -- Output --------------------------------------------------------------------------------------------- */
+
+static void put_node(const CallGraph *g, uint32_t node, Out *out)
+{
+    out_char(out, '"');
+    name_print(out, &g->module->tables, g->module->syms.at[g->module->fns.at[node]->sym].name);
+    out_char(out, '"');
+}
+
+static void put_attributes(const CallGraph *g, uint32_t node, Out *out)
+{
+    const Fn *fn = g->module->fns.at[node];
+    const Sym *s = &g->module->syms.at[fn->sym];
+    bool kernel = fn->flags & FN_KERNEL, defined = fn->flags & FN_DEFINED;
+    out_fmt(out, " [shape=%s%s", kernel ? "box" : "ellipse", defined ? "" : ", style=dashed");
+    if (defined)
+        out_fmt(out, ", tooltip=\"%u instructions%s%s%s%s\"", fn->ninstrs, s->flags & SYM_VISIBLE ? ", visible" : "",
+                s->flags & SYM_WEAK ? ", weak" : "", g->flags[node] & ADDRESS_TAKEN ? ", address taken" : "",
+                g->flags[node] & CALLS_ITSELF ? ", recursive" : "");
+    out_z(out, "];\n");
+}
+
+// Writes the edges of a node, once for each callee, with the number of calls if there are several.
+static void put_edges(const CallGraph *g, uint32_t node, uint32_t *calls, Out *out)
+{
+    for (uint32_t k = g->first[node]; k < g->first[node + 1]; k++)
+        calls[g->at[k]]++;
+    for (uint32_t k = g->first[node]; k < g->first[node + 1]; k++) {
+        uint32_t n = calls[g->at[k]];
+        calls[g->at[k]] = 0;
+        if (!n)
+            continue;
+        out_z(out, "    ");
+        put_node(g, node, out);
+        out_z(out, " -> ");
+        put_node(g, g->at[k], out);
+        if (n > 1)
+            out_fmt(out, " [label=\"%u\"]", n);
+        out_z(out, ";\n");
+    }
+    if (!(g->flags[node] & CALLS_UNKNOWN))
+        return;
+    out_z(out, "    ");
+    put_node(g, node, out);
+    out_z(out, " -> \"(unknown)\" [style=dashed];\n");
+}
+
+void call_graph_dot(const CallGraph *g, Out *out)
+{
+    uint32_t *calls = NEW_ARRAY(g->arena, uint32_t, g->n);
+    out_z(out, "digraph calls {\n");
+    for (uint32_t k = 0; k < g->n; k++) {
+        const Fn *fn = g->module->fns.at[k];
+        if (!fn || (!(fn->flags & FN_DEFINED) && g->node_of[fn->sym]))
+            continue;
+        out_z(out, "    ");
+        put_node(g, k, out);
+        put_attributes(g, k, out);
+    }
+    for (uint32_t k = 0; k < g->n; k++)
+        put_edges(g, k, calls, out);
+    out_z(out, "}\n");
+}

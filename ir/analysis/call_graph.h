@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The call graph of a module: direct calls between its functions, and the functions that other code may call.
+#ifndef ORI_CALL_GRAPH_H
+#define ORI_CALL_GRAPH_H
+
+#include "ir/core/ir.h"
+
+enum {
+    CALLS_UNKNOWN = 1 << 0,  // calls through registers, or functions that the module does not define
+    CALLS_ITSELF = 1 << 1,   // directly, or through other functions of its component
+    ADDRESS_TAKEN = 1 << 2,  // an operand other than the callee of a call, an initializer, or text that is kept verbatim
+};
+
+// The nodes are the indices of the module's functions. A function without a body has no calls; it is not the callee of
+// any edge if the module defines the function elsewhere.
+typedef struct CallGraph {
+    const Module *module;
+    Arena *arena;
+    uint32_t n;
+    uint32_t *node_of;     // by SymId of a function: its definition plus 1, 0 = none
+    uint32_t *first, *at;  // the callees of node k are at[first[k]] .. at[first[k + 1] - 1], one for each call
+    uint32_t *callers;     // by node: number of calls of it
+    uint8_t *flags;        // by node
+    uint32_t *component;   // by node: strongly connected component; callees have lower ones
+    uint32_t *order;       // all nodes, callees first; the nodes of a component are adjacent
+} CallGraph;
+
+// Builds the graph in an arena. Time is linear in the size of the module.
+CallGraph *call_graph(const Module *m, Arena *arena);
+// True if some function may call a function of the module.
+bool module_has_calls(const Module *m);
+// Calls `visit` for each symbol of the module that the text of an item names.
+typedef void SymVisit(void *user, SymId sym);
+void raw_symbols(const Module *m, StrId text, SymVisit *visit, void *user);
+// Calls `visit` for each symbol of the module that a function names: in operands, in tables, and in initial values of
+// its variables.
+void fn_symbols(const Fn *fn, SymVisit *visit, void *user);
+// Calls `visit` for each symbol of the module that an initializer names; NULL: none.
+void init_symbols(const Init *init, SymVisit *visit, void *user);
+// Writes the graph for Graphviz.
+void call_graph_dot(const CallGraph *g, Out *out);
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Replaces calls by the bodies of the functions, callees first.
+//
+// Sub-pass: OriInline, before slot 0. The functions are visited in the bottom-up order of the call graph. In a function,
+// the calls of functions that were visited before are inlined (ir/rewrite/inline_call.c). If the function has callers
+// itself, it is then optimized (prepare.c), so that its size is that of optimized code, and so that callers copy little.
+// Each function that remains runs the rest of the plan once.
+//
+//     R1 = ld.param.b32 [@n]                         R1 = ld.param.b32 [@n]
+//     st.param.b32 [@a0], R1          #1             st.local.b32 [@x], R1
+//     call (@q0), @square, (@a0)      #1      ->     R3 = ld.local.b32 [@x]
+//     R2 = ld.param.b32 [@q0]         #1             R4 = mul.lo.s32 R3, R3
+//                                                    st.local.b32 [@r], R4
+//                                                    R2 = ld.local.b32 [@r]
+//
+// A call is inlined if it adds less than InlineThreshold instructions, or if it is the only one of a private function
+// with at most InlineSingleMax instructions, or if all other inlined calls of the caller and this one add at most
+// InlineBudget instructions (inline_cost.c).
+//
+// Must not fire:
+//     call of itself, also through others            the copy would contain the call
+//     .weak callee                                   the linker may choose another definition (InlineWeak)
+//     callee with `exit`                             threads would no longer reconverge behind the call; allowed behind
+//                                                    a trap, since the grid ends
+//     ld.param in another block than the call        ptxas miscompiles such sequences; they stay as they are
+//     a carry live across the call                   a carry lives in one block
+//     callee with shfl.sync, before sm_70,           threads that diverge there must not execute it; a call in the entry
+//     except in the entry block                      block is executed by all
+//
+// `.shared`, `.global` and `.const` variables of a callee are one object for all calls, so they move to the module
+// (statics.c). Then the items are ordered so that declarations precede uses (order_items.c).
+//
+// Does not do: calls through registers; merging of the frames of calls that do not run at the same time.
+// Documented: nothing. Inferred: all.
+#include "ir/rewrite/inline_call.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/module/module.h"
+
+// A function as a callee.
+typedef struct Callee {
+    bool ready;            // visited, so that it may be inlined
+    const char *obstacle;  // to any call of it; NULL = none
+    CalleeCost cost;
+    uint32_t callers;  // calls of it that are left
+    VEC(uint32_t) calls;  // nodes that it still calls, one for each call
+} Callee;
+
+typedef struct Inlining {
+    Ctx *ctx;
+    Module *m;
+    CallGraph *graph;
+    Arena scratch;
+    Callee *callees;  // by node
+    bool order;       // items may name symbols before their declarations
+    bool progress;
+    // Of the current caller.
+    uint32_t node;
+    Inliner in;
+    int64_t growth;
+    VEC(InstrId) calls;  // to inline, in layout order
+} Inlining;
+
+static const char *name_of(const Fn *fn, char buf[static 200])
+{
+    return name_text(&fn->module->tables, fn->module->syms.at[fn->sym].name, buf, 200);
+}
+
+/* -- Decisions ------------------------------------------------------------------------------------------ */
+
+// True if the list of a knob has a pattern that matches the function.
+static bool is_listed(const char *list, const Fn *fn)
+{
+    char name[1000];
+    name_text(&fn->module->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
+    for (size_t len; list && *list; list += len + (list[len] != 0)) {
+        char pattern[1000];
+        len = strcspn(list, "+, ");
+        if (!len || len >= sizeof pattern)
+            continue;
+        memcpy(pattern, list, len);
+        pattern[len] = 0;
+        if (glob_match(pattern, name, strlen(name), false))
+            return true;
+    }
+    return false;
+}
+
+// Returns the number of constants among the arguments of a call.
+static uint32_t count_constants(const Inliner *in, const Instr *call)
+{
+    const CallAccesses *s = &in->sequences[call->callseq];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const Instr *i = ir_instr(in->fn, in->accesses[s->first + k]);
+        n += ir_desc(in->fn, i)->op == OP_ST && op_is_const(*ir_use(in->fn, i, 2));
+    }
+    for (uint32_t k = 0; k < ir_nuse(call); k++)
+        n += op_is_const(*ir_use(in->fn, call, k));
+    return n;
+}
+
+static bool is_private(const CallGraph *g, uint32_t node)
+{
+    uint32_t flags = g->module->syms.at[g->module->fns.at[node]->sym].flags;
+    return !(flags & (SYM_VISIBLE | SYM_WEAK | SYM_EXTERN | SYM_COMMON)) && !(g->flags[node] & ADDRESS_TAKEN);
+}
+
+// Returns the reason not to inline a call, or NULL.
+static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
+{
+    Ctx *ctx = in->ctx;
+    const Fn *fn = in->in.fn, *callee = in->m->fns.at[node];
+    const Instr *call = ir_instr(fn, id);
+    const Callee *c = &in->callees[node];
+    if (in->graph->component[node] == in->graph->component[in->node])
+        return "it is recursive";
+    if (in->m->syms.at[callee->sym].flags & SYM_WEAK && !knob_is_set(&ctx->knobs, KNOB_INLINE_WEAK))
+        return "it is .weak, so another module may replace it";
+    if (is_listed(knob_str(&ctx->knobs, KNOB_INLINE_OFF), callee))
+        return "InlineOff lists it";
+    if (c->obstacle)
+        return c->obstacle;
+    if (c->cost.collective && in->m->isa.sm < 70 && call->block != fn->first)
+        return "its threads may diverge at the call, which has instructions of a whole warp";
+    return inline_call_obstacle(&in->in, id, callee);
+}
+
+// True if the call is worth its growth, which is then added to that of the caller.
+static bool is_worth(Inlining *in, InstrId id, uint32_t node)
+{
+    Ctx *ctx = in->ctx;
+    const Callee *c = &in->callees[node];
+    int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
+    bool single = c->callers == 1 && is_private(in->graph, node);
+    if (growth < knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD) ||
+        (single && c->cost.size <= (uint64_t)knob_int(&ctx->knobs, KNOB_INLINE_SINGLE)))
+        return true;
+    if (in->growth + growth > knob_int(&ctx->knobs, KNOB_INLINE_GROWTH))
+        return false;
+    in->growth += growth;
+    return true;
+}
+
+// Adds a call to those to inline, or reports why it stays.
+static void consider(Inlining *in, InstrId id)
+{
+    Ctx *ctx = in->ctx;
+    Fn *fn = in->in.fn;
+    char name[200];
+    SymId sym = ir_callee(fn, ir_instr(fn, id));
+    uint32_t node = sym ? in->graph->node_of[sym] : 0;
+    if (!node--)
+        return;
+    const Callee *c = &in->callees[node];
+    const Fn *callee = in->m->fns.at[node];
+    const char *why = find_obstacle(in, id, node);
+    if (!why && !is_worth(in, id, node))
+        why = "it would add too many instructions";
+    if (!why && !knob_spend(&ctx->knobs, KNOB_INLINE_CALLS))
+        return;
+    if (why) {
+        remark(ctx, fn, id, RM_MISSED, "NotInlined",
+               "the call of {Callee:%s}, which has {Instructions:%u} instructions, stays: {Reason:%s}",
+               name_of(callee, name), c->cost.size, why);
+        return;
+    }
+    remark(ctx, fn, id, RM_PASSED, "Inlined", "the call of {Callee:%s} is replaced by {Instructions:%u} instructions",
+           name_of(callee, name), c->cost.size);
+    VEC_PUSH(&in->scratch, &in->calls, id);
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static bool has_statics(const Fn *fn)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_VAR && s->space != SP_LOCAL && !(s->flags & SYM_GONE))
+            return true;
+    }
+    return false;
+}
+
+// Inlines a call whose callee has no obstacle.
+static void inline_one(Inlining *in, InstrId id)
+{
+    Fn *fn = in->in.fn;
+    uint32_t node = in->graph->node_of[ir_callee(fn, ir_instr(fn, id))] - 1;
+    Fn *callee = in->m->fns.at[node];
+    Callee *c = &in->callees[node];
+    if (has_statics(callee))
+        module_take_statics(in->m, callee);
+    inline_call(&in->in, id, callee);
+    c->callers--;
+    for (uint32_t k = 0; k < c->calls.n; k++)
+        in->callees[c->calls.at[k]].callers++;
+}
+
+// Inlines calls of a function; returns progress.
+static bool inline_calls(Inlining *in, Fn *fn)
+{
+    in->calls.n = 0;
+    in->growth = 0;
+    inline_begin(&in->in, fn);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            if (ir_desc(fn, ir_instr(fn, id))->op == OP_CALL)
+                consider(in, id);
+    for (uint32_t k = in->calls.n; k-- > 0;)
+        inline_one(in, in->calls.at[k]);
+    inline_end(&in->in);
+    if (!in->calls.n)
+        return false;
+    merge_blocks(fn);
+    return true;
+}
+
+// Records what a function is as a callee.
+static void measure(Inlining *in, uint32_t node)
+{
+    Fn *fn = in->m->fns.at[node];
+    Callee *c = &in->callees[node];
+    c->obstacle = inline_callee_obstacle(fn);
+    c->cost = callee_cost(fn);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            SymId callee = ir_desc(fn, i)->op == OP_CALL ? ir_callee(fn, i) : 0;
+            if (callee && in->graph->node_of[callee])
+                VEC_PUSH(&in->scratch, &c->calls, in->graph->node_of[callee] - 1);
+        }
+}
+
+static void visit(Inlining *in, uint32_t node)
+{
+    Ctx *ctx = in->ctx;
+    Fn *fn = in->m->fns.at[node];
+    bool calls = in->graph->first[node] < in->graph->first[node + 1], callee = in->graph->callers[node];
+    if (!fn || !(fn->flags & FN_DEFINED) || (!calls && !callee))
+        return;
+    in->node = node;
+    if (phase_transforms(ctx, fn)) {
+        Arena arena;
+        phase_enter(ctx, fn, &arena);
+        bool changed = calls && inline_calls(in, fn);
+        if (callee && !inline_callee_obstacle(fn))
+            changed |= prepare_callee(ctx, fn);
+        if (changed)
+            phase_changed(fn);
+        in->progress |= changed;
+        phase_leave(ctx, fn, &arena);
+        module_note_pure(in->m, fn);
+    }
+    if (callee)
+        measure(in, node);
+}
+
+bool phase_inline(Ctx *ctx, Module *m)
+{
+    if (!ctx->has_calls)
+        return false;
+    Inlining *in;
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    in = NEW(&arena, Inlining);
+    *in = (Inlining){.ctx = ctx, .m = m, .scratch = arena};
+    in->graph = call_graph(m, &in->scratch);
+    in->callees = NEW_ARRAY(&in->scratch, Callee, in->graph->n);
+    for (uint32_t k = 0; k < in->graph->n; k++)
+        in->callees[k].callers = in->graph->callers[k];
+    for (uint32_t k = 0; k < in->graph->n; k++)
+        visit(in, in->graph->order[k]);
+    if (in->progress)
+        module_order_items(m);
+    bool progress = in->progress;
+    arena = in->scratch;
+    arena_free(&arena);
+    return progress;
+}

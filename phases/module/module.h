@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Declarations of phases over the module, and of their parts.
+#ifndef ORI_PHASE_MODULE_H
+#define ORI_PHASE_MODULE_H
+
+#include "ir/analysis/call_graph.h"
+#include "phases/bodies.h"
+#include "phases/manager/remarks.h"
+
+/* statics.c */
+// Moves the `.shared`, `.global` and `.const` variables of a function to the module, where copies of the function name
+// the same objects. The caller calls module_order_items() afterwards. Returns progress.
+bool module_take_statics(Module *m, Fn *fn);
+
+/* order_items.c */
+// Orders the items so that each symbol is declared before the first item that names it: moves variables and prototypes
+// forward, and adds missing prototypes and variables. Otherwise the order stays.
+void module_order_items(Module *m);
+
+/* prepare.c */
+// Optimizes a callee before it is inlined: address spaces, promotion, folding, copies, dead code, in ssa form. The
+// function is entered (phase_enter). It is in multi form before and afterwards. Returns progress.
+bool prepare_callee(Ctx *ctx, Fn *fn);
+
+/* inline_cost.c */
+// The cost of a callee.
+typedef struct CalleeCost {
+    uint32_t size;    // instructions, without markers and accesses of parameters
+    uint32_t locals;  // bytes of `.local` variables
+    bool collective;  // has instructions that threads of a warp execute together
+} CalleeCost;
+CalleeCost callee_cost(const Fn *fn);
+// Returns the number of instructions that a call is expected to add to the caller if it is inlined: those of the
+// callee without those of the call sequence, and without those that `constants` constant arguments make constant.
+int64_t inline_growth(const Fn *callee, const CalleeCost *cost, uint32_t constants);
+
+#endif
