@@ -253,14 +253,11 @@ static SymId callee_of(Run *r, Group *g, const Code *c)
     const OperandRef *o = &c->in[0];
     Mask equal = lanes_equal(r, g, o);
     uint64_t address = read_lane(r, g, o, (uint32_t)__builtin_ctz(g->lanes));
-    const Module *m = r->machine->module;
     if (equal != g->lanes) {
         group_join(r->warp, g, g->pc + 1);
         group_split(r->warp, g, g->lanes & ~equal);
     }
-    uint64_t s = (address - CODE_WINDOW) / 16;
-    bool is_function = address >= CODE_WINDOW && address % 16 == 0 && s < m->syms.n && m->syms.at[s].kind == SYM_FUNC;
-    return is_function ? (SymId)s : 0;
+    return function_at(r->machine, address);
 }
 
 bool run_call(Run *r, Group *g, const Code *c)

@@ -396,6 +396,7 @@ struct Machine {
     uint64_t heap_used;              // bytes that kernels allocated by malloc
     uint64_t *symbols;               // by SymId: address; of shared variables the offset
     Func **funcs;                    // by SymId; NULL = no body
+    IdSet functions;                 // SymIds by the number of their address in CODE_WINDOW
     Layout shared;                   // static shared memory of all functions
     bool names_dynamic;              // the module names the dynamic part of shared memory
     Layout local;                    // the module's variables in local memory
@@ -443,6 +444,7 @@ static inline void select_warp(Run *r, Warp *w)
 // Adds zeroed global memory, whose bytes are in this arena.
 Allocation *allocate(Machine *m, Arena *arena, uint64_t bytes, const char *name);
 Allocation *allocation_of(Machine *m, uint64_t address);  // the allocation that holds this byte, or NULL
+SymId function_at(const Machine *m, uint64_t address);    // the function with this address, or 0
 // Returns the address of an access, whose first two inputs are a base and an offset.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
 void memory_lay_out(Machine *m);

@@ -134,6 +134,30 @@ static SymId definition_of(const Module *m, SymId s)
     return 0;
 }
 
+SymId function_at(const Machine *m, uint64_t address)
+{
+    if (address < CODE_WINDOW || address >= CODE_WINDOW + WINDOW_BYTES || address % 16)
+        return 0;
+    IDSET_EACH(&m->functions, (uint32_t)((address - CODE_WINDOW) / 16), s) {
+        if (m->symbols[s] == address)
+            return s;
+    }
+    return 0;
+}
+
+// Places a function. Its address depends on its name, and on that of another function only if both have the same hash.
+// So a function keeps its address if others are added or removed.
+static uint64_t add_function(Machine *m, SymId s)
+{
+    char name[500];
+    name_text(&m->module->tables, m->module->syms.at[s].name, name, sizeof name);
+    uint32_t number = hash_bytes(name, strlen(name));
+    while (function_at(m, CODE_WINDOW + 16 * (uint64_t)number))
+        number++;
+    idset_add(&m->functions, &m->arena, number, s);
+    return CODE_WINDOW + 16 * (uint64_t)number;
+}
+
 void memory_lay_out(Machine *m)
 {
     const Module *module = m->module;
@@ -142,7 +166,7 @@ void memory_lay_out(Machine *m)
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
         if (sym->kind == SYM_FUNC)
-            m->symbols[s] = CODE_WINDOW + 16 * (uint64_t)s;
+            m->symbols[s] = add_function(m, s);
         else if (is_module_variable(sym) && !definition_of(module, s))
             m->symbols[s] = add_variable(m, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)

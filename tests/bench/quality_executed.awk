@@ -72,10 +72,34 @@ function table(form, title,    k, level) {
                    100 * (exp(logs[level] / count[level]) - 1), worse[level], better[level]
 }
 
+# Prints the executed instructions of naive code, through oriopt, in relation to those of nvcc -O3.
+function relation(level,    k, kernel, naive, nvcc, r, n1, sum, static_naive, static_nvcc, high) {
+    for (k = 1; k <= n["O0"]; k++) {
+        kernel = kernels["O0", k]
+        naive = of(kernel, "O0", level, variant)
+        nvcc = of(kernel, "sm_80", level, "before")
+        if (!fits(naive) || !fits(nvcc) || !executed[nvcc])
+            continue
+        r = executed[naive] / executed[nvcc]
+        n1++
+        sum += log(r)
+        static_naive += static[naive]
+        static_nvcc += static[nvcc]
+        if (r > 1.25)
+            high = high sprintf("  %5.2f  %s\n", r, kernel)
+    }
+    if (n1)
+        printf "-O%d: %d kernels, static %.3f, executed %.3f (geometric mean) of nvcc -O3; above 1.25:\n%s", level, n1,
+               static_naive / static_nvcc, exp(sum / n1), high
+}
+
 END {
     print "\nSASS instructions before and after oriopt, static and as the launches of samples/run execute them (in threads)."
     table("O0", "naive (nvcc -Xcicc -O0)")
     table("sm_80", "nvcc -O3")
+    printf "\n%s: naive (nvcc -Xcicc -O0), in relation to nvcc -O3\n", variant
+    relation(1)
+    relation(3)
     if (list) printf "\nworse than what nvcc -O3 made, with the cause as executed-exceptions.txt has it:\n%s", list
     if (drops) printf "\ndropped, since the estimate explains less than %.2f of the counts (before, after):\n%s", least, dropped
 }
