@@ -15,10 +15,14 @@
 //
 // A call is inlined if it adds less than InlineThreshold instructions, or if it is the only one of a private function
 // with at most InlineSingleMax instructions, or if all other inlined calls of the caller and this one add at most
-// InlineBudget instructions (inline_cost.c).
+// InlineBudget instructions (inline_cost.c). Frontends that optimize inline by themselves, and leave only calls that the
+// author wants to stay (`__noinline__` has no mark in PTX). So if neither function has variables in local memory, which
+// unoptimized code always has, InlineOptimized is the limit, and the budget does not apply. On samples of nvcc -O3 with
+// the limits of unoptimized code, in_polygon executes 6 % less and has 17 % more instructions, parse_numbers 25 % less
+// and 82 % more.
 //
 // Must not fire:
-//     call of itself, also through others            the copy would contain the call
+//     callee that calls itself, also through others  the copy would contain the call again
 //     .weak callee                                   the linker may choose another definition (InlineWeak)
 //     callee with `exit`                             threads would no longer reconverge behind the call; allowed behind
 //                                                    a trap, since the grid ends
@@ -38,7 +42,7 @@
 
 // A function as a callee.
 typedef struct Callee {
-    bool ready;            // visited, so that it may be inlined
+    bool naive;            // it had variables in local memory that were promoted
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
     uint32_t callers;  // calls of it that are left
@@ -56,6 +60,7 @@ typedef struct Inlining {
     // Of the current caller.
     uint32_t node;
     Inliner in;
+    bool naive;  // it has variables in local memory
     int64_t growth;
     VEC(InstrId) calls;  // to inline, in layout order
 } Inlining;
@@ -112,7 +117,7 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
     const Fn *fn = in->in.fn, *callee = in->m->fns.at[node];
     const Instr *call = ir_instr(fn, id);
     const Callee *c = &in->callees[node];
-    if (in->graph->component[node] == in->graph->component[in->node])
+    if (in->graph->flags[node] & CALLS_ITSELF)
         return "it is recursive";
     if (in->m->syms.at[callee->sym].flags & SYM_WEAK && !knob_is_set(&ctx->knobs, KNOB_INLINE_WEAK))
         return "it is .weak, so another module may replace it";
@@ -131,11 +136,11 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
     Ctx *ctx = in->ctx;
     const Callee *c = &in->callees[node];
     int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
-    bool single = c->callers == 1 && is_private(in->graph, node);
-    if (growth < knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD) ||
+    bool single = c->callers == 1 && is_private(in->graph, node), naive = in->naive || c->naive;
+    if (growth < knob_int(&ctx->knobs, naive ? KNOB_INLINE_THRESHOLD : KNOB_INLINE_OPTIMIZED) ||
         (single && c->cost.size <= (uint64_t)knob_int(&ctx->knobs, KNOB_INLINE_SINGLE)))
         return true;
-    if (in->growth + growth > knob_int(&ctx->knobs, KNOB_INLINE_GROWTH))
+    if (!naive || in->growth + growth > knob_int(&ctx->knobs, KNOB_INLINE_GROWTH))
         return false;
     in->growth += growth;
     return true;
@@ -171,11 +176,12 @@ static void consider(Inlining *in, InstrId id)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-static bool has_statics(const Fn *fn)
+// True if a function has variables in local memory, or in all other spaces.
+static bool has_variables(const Fn *fn, bool local)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_VAR && s->space != SP_LOCAL && !(s->flags & SYM_GONE))
+        if (s->kind == SYM_VAR && (s->space == SP_LOCAL) == local && !(s->flags & SYM_GONE))
             return true;
     }
     return false;
@@ -188,7 +194,7 @@ static void inline_one(Inlining *in, InstrId id)
     uint32_t node = in->graph->node_of[ir_callee(fn, ir_instr(fn, id))] - 1;
     Fn *callee = in->m->fns.at[node];
     Callee *c = &in->callees[node];
-    if (has_statics(callee))
+    if (has_variables(callee, false))
         module_take_statics(in->m, callee);
     inline_call(&in->in, id, callee);
     c->callers--;
@@ -201,6 +207,7 @@ static bool inline_calls(Inlining *in, Fn *fn)
 {
     in->calls.n = 0;
     in->growth = 0;
+    in->naive = has_variables(fn, true);
     inline_begin(&in->in, fn);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
@@ -239,6 +246,7 @@ static void visit(Inlining *in, uint32_t node)
     if (!fn || !(fn->flags & FN_DEFINED) || (!calls && !callee))
         return;
     in->node = node;
+    in->callees[node].naive = has_variables(fn, true);
     if (phase_transforms(ctx, fn)) {
         Arena arena;
         phase_enter(ctx, fn, &arena);
