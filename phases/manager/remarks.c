@@ -42,14 +42,21 @@ void remarks_take(Remarks *r, Remarks *own)
 
 void remarks_start(Remarks *r) { r->first = r->at.n; }
 
-void remarks_run(Remarks *r, int row)
+// Removes remarks from an index on that are not RM_PASSED: those of a row, or those of all other rows.
+static void drop(Remarks *r, uint32_t first, int row, bool others)
 {
-    uint32_t n = r->first;
-    for (uint32_t k = r->first; k < r->at.n; k++)
-        if (r->at.at[k].row != row || r->at.at[k].kind == RM_PASSED)
+    uint32_t n = first;
+    for (uint32_t k = first; k < r->at.n; k++)
+        if ((r->at.at[k].row == row) == others || r->at.at[k].kind == RM_PASSED)
             r->at.at[n++] = r->at.at[k];
     r->at.n = n;
 }
+
+void remarks_run(Remarks *r, int row) { drop(r, r->first, row, false); }
+
+void remarks_drop_others(Remarks *r, int row) { drop(r, r->first, row, true); }
+
+void remarks_restart(Remarks *r, int row) { drop(r, 0, row, false); }
 
 /* -- Formatting ----------------------------------------------------------------------------------------- */
 

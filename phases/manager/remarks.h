@@ -43,6 +43,11 @@ void remarks_take(Remarks *r, Remarks *own);
 void remarks_start(Remarks *r);
 // Starts a run of a phase. Removes the remarks of its earlier runs on this function, except those that are RM_PASSED.
 void remarks_run(Remarks *r, int row);
+// For phases over the module. Removes what other phases reported of the current function, except that which is
+// RM_PASSED: these phases run again later.
+void remarks_drop_others(Remarks *r, int row);
+// Removes the remarks of a phase of all functions, except those that are RM_PASSED.
+void remarks_restart(Remarks *r, int row);
 
 // True if remarks of the running phase are collected. Guards work that is only needed for remarks.
 static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->remarks->rows[ctx->run.row]; }

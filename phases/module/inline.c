@@ -34,14 +34,19 @@
 // `.shared`, `.global` and `.const` variables of a callee are one object for all calls, so they move to the module
 // (statics.c). Then the items are ordered so that declarations precede uses (order_items.c).
 //
-// Does not do: calls through registers; merging of the frames of calls that do not run at the same time.
+// Calls through registers become direct where the function is known (devirtualize.c), and are inlined then.
+//
+// Does not do: merging of the frames of calls that do not run at the same time.
 // Documented: nothing. Inferred: all.
 #include "ir/rewrite/inline_call.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
 
+enum { TURNS = 3 };
+
 // A function as a callee.
 typedef struct Callee {
+    bool visited;
     bool naive;            // it had variables in local memory that were promoted
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
@@ -55,8 +60,8 @@ typedef struct Inlining {
     CallGraph *graph;
     Arena scratch;
     Callee *callees;  // by node
-    bool order;       // items may name symbols before their declarations
     bool progress;
+    bool again;  // a call that became direct waits for its callee to be visited
     // Of the current caller.
     uint32_t node;
     Inliner in;
@@ -119,6 +124,10 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
     const Callee *c = &in->callees[node];
     if (in->graph->flags[node] & CALLS_ITSELF)
         return "it is recursive";
+    if (!c->visited) {
+        in->again = true;
+        return "its address was not known before";
+    }
     if (in->m->syms.at[callee->sym].flags & SYM_WEAK && !knob_is_set(&ctx->knobs, KNOB_INLINE_WEAK))
         return "it is .weak, so another module may replace it";
     if (is_listed(knob_str(&ctx->knobs, KNOB_INLINE_OFF), callee))
@@ -197,7 +206,7 @@ static void inline_one(Inlining *in, InstrId id)
     if (has_variables(callee, false))
         module_take_statics(in->m, callee);
     inline_call(&in->in, id, callee);
-    c->callers--;
+    c->callers -= c->callers > 0;
     for (uint32_t k = 0; k < c->calls.n; k++)
         in->callees[c->calls.at[k]].callers++;
 }
@@ -207,6 +216,8 @@ static bool inline_calls(Inlining *in, Fn *fn)
 {
     in->calls.n = 0;
     in->growth = 0;
+    if (in->ctx->remarks)
+        remarks_run(in->ctx->remarks, PH_INLINE);
     in->naive = has_variables(fn, true);
     inline_begin(&in->in, fn);
     FOR_BLOCKS(fn, b)
@@ -238,29 +249,73 @@ static void measure(Inlining *in, uint32_t node)
         }
 }
 
+static bool calls_registers(const Fn *fn)
+{
+    if (!(fn->classes & IC_CALL))
+        return false;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            if (ir_desc(fn, ir_instr(fn, id))->op == OP_CALL && !ir_callee(fn, ir_instr(fn, id)))
+                return true;
+    return false;
+}
+
+// Inlines calls of a function, and optimizes it if it is a callee or has calls through registers. If such calls become
+// direct, starts again.
+static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
+{
+    bool changed = false, direct = fn->classes & IC_CALL;
+    for (int turn = 0; turn < TURNS && direct; turn++) {
+        changed |= inline_calls(in, fn);
+        direct = false;
+        if (calls_registers(fn))
+            changed |= prepare_function(in->ctx, fn, &direct);
+    }
+    if (callee && !inline_callee_obstacle(fn))
+        changed |= prepare_function(in->ctx, fn, &direct);
+    return changed;
+}
+
 static void visit(Inlining *in, uint32_t node)
 {
     Ctx *ctx = in->ctx;
     Fn *fn = in->m->fns.at[node];
-    bool calls = in->graph->first[node] < in->graph->first[node + 1], callee = in->graph->callers[node];
-    if (!fn || !(fn->flags & FN_DEFINED) || (!calls && !callee))
+    Callee *c = &in->callees[node];
+    bool callee = in->graph->callers[node] || in->graph->flags[node] & ADDRESS_TAKEN;
+    if (!fn || !(fn->flags & FN_DEFINED) || !(callee || fn->classes & IC_CALL))
         return;
     in->node = node;
-    in->callees[node].naive = has_variables(fn, true);
+    c->naive = has_variables(fn, true);
     if (phase_transforms(ctx, fn)) {
         Arena arena;
         phase_enter(ctx, fn, &arena);
-        bool changed = calls && inline_calls(in, fn);
-        if (callee && !inline_callee_obstacle(fn))
-            changed |= prepare_callee(ctx, fn);
+        bool changed = inline_and_prepare(in, fn, callee);
         if (changed)
             phase_changed(fn);
         in->progress |= changed;
+        if (ctx->remarks)
+            remarks_drop_others(ctx->remarks, PH_INLINE);
         phase_leave(ctx, fn, &arena);
         module_note_pure(in->m, fn);
     }
+    c->visited = true;
     if (callee)
         measure(in, node);
+}
+
+// Visits all functions, callees first. True if another turn may inline more.
+static bool run_turn(Inlining *in)
+{
+    CallGraph *g = in->graph = call_graph(in->m, &in->scratch);
+    in->again = false;
+    if (in->ctx->remarks)
+        remarks_restart(in->ctx->remarks, PH_INLINE);
+    in->callees = NEW_ARRAY(&in->scratch, Callee, g->n);
+    for (uint32_t k = 0; k < g->n; k++)
+        in->callees[k].callers = g->callers[k];
+    for (uint32_t k = 0; k < g->n; k++)
+        visit(in, g->order[k]);
+    return in->again;
 }
 
 bool phase_inline(Ctx *ctx, Module *m)
@@ -272,12 +327,8 @@ bool phase_inline(Ctx *ctx, Module *m)
     arena_init(&arena, &ctx->heap);
     in = NEW(&arena, Inlining);
     *in = (Inlining){.ctx = ctx, .m = m, .scratch = arena};
-    in->graph = call_graph(m, &in->scratch);
-    in->callees = NEW_ARRAY(&in->scratch, Callee, in->graph->n);
-    for (uint32_t k = 0; k < in->graph->n; k++)
-        in->callees[k].callers = in->graph->callers[k];
-    for (uint32_t k = 0; k < in->graph->n; k++)
-        visit(in, in->graph->order[k]);
+    for (int turn = 0; turn < TURNS && run_turn(in);)
+        turn++;
     if (in->progress)
         module_order_items(m);
     bool progress = in->progress;

@@ -18,9 +18,10 @@ bool module_take_statics(Module *m, Fn *fn);
 void module_order_items(Module *m);
 
 /* prepare.c */
-// Optimizes a callee before it is inlined: address spaces, promotion, folding, copies, dead code, in ssa form. The
-// function is entered (phase_enter). It is in multi form before and afterwards. Returns progress.
-bool prepare_callee(Ctx *ctx, Fn *fn);
+// Optimizes a function before it is inlined, or before its callees are: address spaces, promotion, folding, copies,
+// dead code, direct calls, in ssa form. The function is entered (phase_enter). It is in multi form before and
+// afterwards. Returns progress; sets *direct if calls became direct.
+bool prepare_function(Ctx *ctx, Fn *fn, bool *direct);
 
 /* inline_cost.c */
 // The cost of a callee.
