@@ -16,7 +16,8 @@
 // old value where the call does not run.
 //
 // Local variables of the callee become variables of the caller. A copy that runs again in a loop reads what it wrote
-// before, where the callee reads undefined bytes.
+// before, where the callee reads undefined bytes. Two inlined calls never run at the same time, so large variables of
+// one call share the storage of those of other calls. Small ones do not, since shared variables are harder to promote.
 #include "ir/rewrite/inline_call.h"
 #include "ir/analysis/analysis.h"
 
@@ -414,6 +415,7 @@ typedef struct Copy {
     LineId *line;
     DescId *desc;   // by index in the callee's own tables
     ConstId *consts;  // the same
+    uint32_t number;   // of inlined calls, this one included
     uint32_t callseq;  // is added to those of the callee
     BlockId exit;      // the block behind the call
     VEC(Operand) ops;
@@ -431,6 +433,38 @@ static SymId new_variable(Copy *c, const Sym *like)
     s->align = MAX(like->align, 1);
     s->count = s->size = like->size;
     fn->classes |= symbol_classes(s);
+    return id;
+}
+
+// Returns the smallest slot that this copy does not use and that is large enough, else the largest one; NULL: none.
+static SharedSlot *find_slot(const Copy *c, uint64_t size)
+{
+    SharedSlot *best = NULL;
+    for (uint32_t k = 0; k < c->in->slots.n; k++) {
+        SharedSlot *slot = &c->in->slots.at[k];
+        uint64_t has = ir_sym(c->fn, slot->sym)->size, found = best ? ir_sym(c->fn, best->sym)->size : 0;
+        bool better = !best || (has >= size ? found < size || has < found : found < size && has > found);
+        if (slot->copy != c->number && better)
+            best = slot;
+    }
+    return best;
+}
+
+// Returns the variable of the caller for a `.local` variable of the callee.
+static SymId copy_variable(Copy *c, const Sym *from)
+{
+    enum { SHARED_FROM = 32 };  // bytes
+    SharedSlot *slot = from->size >= SHARED_FROM ? find_slot(c, from->size) : NULL;
+    if (slot) {
+        Sym *s = ir_sym(c->fn, slot->sym);
+        s->count = s->size = MAX(s->size, from->size);
+        s->align = MAX(s->align, from->align);
+        slot->copy = c->number;
+        return slot->sym;
+    }
+    SymId id = new_variable(c, from);
+    if (from->size >= SHARED_FROM)
+        VEC_PUSH(&c->in->scratch, &c->in->slots, ((SharedSlot){id, c->number}));
     return id;
 }
 
@@ -479,7 +513,7 @@ static SymId copy_sym(Copy *c, SymId id)
         return id & SYM_LOCAL ? c->sym[at] : id;
     const Sym *from = ir_sym(c->from, id);
     if (from->kind == SYM_VAR)
-        return c->sym[at] = new_variable(c, from);
+        return c->sym[at] = copy_variable(c, from);
     Name name = name_import(c->fn->tables, c->from->tables, from->name);
     // Parameters of prototypes have a scope of their own.
     if (from->kind != SYM_FORMAL)
@@ -752,7 +786,7 @@ static void drop_symbol(void *user, bool result, uint32_t formal, Operand o)
 void inline_call(Inliner *in, InstrId id, const Fn *callee)
 {
     Fn *fn = in->fn;
-    Copy c = {.in = in, .fn = fn, .from = callee, .callseq = fn->callseqs};
+    Copy c = {.in = in, .fn = fn, .from = callee, .number = in->inlined + 1, .callseq = fn->callseqs};
     BlockId b = ir_instr(fn, id)->block;
     InstrId behind = ir_instr(fn, id)->next;
     arena_init(&c.arena, fn->arena.heap);

@@ -17,6 +17,12 @@ typedef struct CallAccesses {
     uint32_t calls;     // with this number
 } CallAccesses;
 
+// A variable of the caller that holds a variable of each of several inlined callees.
+typedef struct SharedSlot {
+    SymId sym;
+    uint32_t copy;  // the last inlined call that uses it
+} SharedSlot;
+
 // A caller whose calls are being inlined. Its calls may be inlined in any order; calls of one block are cheapest from
 // the last one to the first.
 typedef struct Inliner {
@@ -31,6 +37,7 @@ typedef struct Inliner {
     bool *loose;          // by local symbol: an operand outside of call sequences names it
     VEC(UsedName) names;
     IdSet name_index;
+    VEC(SharedSlot) slots;
     uint32_t inlined;  // calls so far
 } Inliner;
 

@@ -36,7 +36,6 @@
 //
 // Calls through registers become direct where the function is known (devirtualize.c), and are inlined then.
 //
-// Does not do: merging of the frames of calls that do not run at the same time.
 // Documented: nothing. Inferred: all.
 #include "ir/rewrite/inline_call.h"
 #include "ir/rewrite/rewrite.h"
