@@ -385,6 +385,12 @@ typedef struct Cta {
     Dim at, block;
 } Cta;
 
+// A variable in global or constant memory that a function declares.
+typedef struct Static {
+    const Sym *sym;
+    uint64_t address;
+} Static;
+
 struct Machine {
     Heap *heap;
     Arena arena;
@@ -396,6 +402,7 @@ struct Machine {
     uint64_t heap_used;              // bytes that kernels allocated by malloc
     uint64_t *symbols;               // by SymId: address; of shared variables the offset
     Func **funcs;                    // by SymId; NULL = no body
+    VEC(Static) statics;             // global and constant variables of functions
     IdSet functions;                 // SymIds by the number of their address in CODE_WINDOW
     Layout shared;                   // static shared memory of all functions
     bool names_dynamic;              // the module names the dynamic part of shared memory
@@ -445,6 +452,9 @@ static inline void select_warp(Run *r, Warp *w)
 Allocation *allocate(Machine *m, Arena *arena, uint64_t bytes, const char *name);
 Allocation *allocation_of(Machine *m, uint64_t address);  // the allocation that holds this byte, or NULL
 SymId function_at(const Machine *m, uint64_t address);    // the function with this address, or 0
+bool is_module_variable(const Sym *s);                    // true for a variable in global or constant memory
+// Places a variable of a function, and sets it to its initial value. Returns its address.
+uint64_t add_static(Machine *m, const Tables *t, const Sym *s);
 // Returns the address of an access, whose first two inputs are a base and an offset.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
 void memory_lay_out(Machine *m);

@@ -87,16 +87,16 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
 
 /* -- Module variables ----------------------------------------------------------------------------------- */
 
-static uint64_t add_variable(Machine *m, const Sym *s)
+static uint64_t add_variable(Machine *m, const Tables *t, const Sym *s)
 {
     char name[100], quoted[sizeof name + 2];
-    snprintf(quoted, sizeof quoted, "'%s'", name_text(&m->module->tables, s->name, name, sizeof name));
+    snprintf(quoted, sizeof quoted, "'%s'", name_text(t, s->name, name, sizeof name));
     Allocation *a = allocate(m, &m->arena, s->size, arena_text(&m->arena, quoted, strlen(quoted)));
     a->read_only = s->space == SP_CONST;
     return a->base;
 }
 
-static bool is_module_variable(const Sym *s)
+bool is_module_variable(const Sym *s)
 {
     return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST);
 }
@@ -168,7 +168,7 @@ void memory_lay_out(Machine *m)
         if (sym->kind == SYM_FUNC)
             m->symbols[s] = add_function(m, s);
         else if (is_module_variable(sym) && !definition_of(module, s))
-            m->symbols[s] = add_variable(m, sym);
+            m->symbols[s] = add_variable(m, &module->tables, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
             m->symbols[s] = layout_place(m, &m->local, m->stack_gap, &module->tables, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_SHARED && !(sym->flags & SYM_OPEN))
@@ -181,19 +181,35 @@ void memory_lay_out(Machine *m)
     machine_reset(m);
 }
 
+static void reset_variable(Machine *m, const Sym *s, uint64_t address)
+{
+    const Allocation *a = allocation_of(m, address);
+    if (!a)
+        return;
+    memset(a->bytes, 0, a->size);
+    write_initial(m, s, (Span){a->bytes, NULL, a->size});
+    check_reset_variable(m, address);
+}
+
+uint64_t add_static(Machine *m, const Tables *t, const Sym *s)
+{
+    uint64_t address = add_variable(m, t, s);
+    VEC_PUSH(&m->arena, &m->statics, ((Static){s, address}));
+    reset_variable(m, s, address);
+    return address;
+}
+
 void machine_reset(Machine *m)
 {
     const Module *module = m->module;
     blocks_free(m);
+    for (uint32_t k = 0; k < m->statics.n; k++)
+        reset_variable(m, m->statics.at[k].sym, m->statics.at[k].address);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
         bool is_own = is_module_variable(sym) && !definition_of(module, s);
-        const Allocation *a = is_own ? allocation_of(m, m->symbols[s]) : NULL;
-        if (!a)
-            continue;
-        memset(a->bytes, 0, a->size);
-        write_initial(m, sym, (Span){a->bytes, NULL, a->size});
-        check_reset_variable(m, m->symbols[s]);
+        if (is_own)
+            reset_variable(m, sym, m->symbols[s]);
     }
 }
 

@@ -21,7 +21,7 @@ static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
 bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FORMAL && fn->flags & FN_KERNEL; }
 
-// Places a local symbol in its space. Shared variables of all functions have disjoint places.
+// Places a local symbol in its space. Shared, global and constant variables of all functions have disjoint places.
 static void place_symbol(Machine *m, Func *f, uint32_t id)
 {
     const Sym *s = ir_sym(f->fn, id | SYM_LOCAL);
@@ -35,6 +35,8 @@ static void place_symbol(Machine *m, Func *f, uint32_t id)
         f->local_at[id] = layout_place(m, &f->variables, m->stack_gap, t, s);
     } else if (s->kind == SYM_VAR && s->space == SP_SHARED) {
         f->local_at[id] = layout_place(m, &m->shared, m->shared_gap, t, s);
+    } else if (is_module_variable(s)) {
+        f->local_at[id] = add_static(m, t, s);
     }
 }
 

@@ -15,17 +15,22 @@
 // could read what was stored for an earlier call. The result of a guarded call must not be shared, since it keeps its
 // old value where the call does not run.
 //
+// Each path of the callee must reach a `ret`. Otherwise threads that diverge on another path would no longer reconverge
+// behind the call. Behind a `trap`, which ends the grid, the copy also branches behind the call.
+//
 // Local variables of the callee become variables of the caller. A copy that runs again in a loop reads what it wrote
-// before, where the callee reads undefined bytes. Two inlined calls never run at the same time, so large variables of
-// one call share the storage of those of other calls. Small ones do not, since shared variables are harder to promote.
+// before, where the callee reads undefined bytes. Two inlined calls never run at the same time unless one contains the
+// other, so large variables of calls without inlined calls share storage. Small ones do not, since shared variables are harder to promote.
 #include "ir/rewrite/inline_call.h"
 #include "ir/analysis/analysis.h"
 
 static uint32_t local_index(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
+// True for an access of a parameter of the function or of a call; `.param::entry` is a parameter of the kernel.
 static bool is_param_access(const Fn *fn, const Desc *d)
 {
-    return (d->op == OP_LD || d->op == OP_ST) && tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE] == space_mod(SP_PARAM);
+    Mod space = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
+    return (d->op == OP_LD || d->op == OP_ST) && (space == MOD_PARAM || space == MOD_PARAM_FUNC);
 }
 
 // Returns the number of bytes that an access reads or writes.
@@ -101,12 +106,70 @@ static Name unique_name(Inliner *in, Name name)
 
 /* -- Scanning the caller -------------------------------------------------------------------------------- */
 
+// Returns the uses of a local symbol.
+static SymbolUses *uses_of(Inliner *in, SymId s)
+{
+    while (in->uses.n <= local_index(s))
+        VEC_PUSH(&in->scratch, &in->uses, (SymbolUses){0});
+    return &in->uses.at[local_index(s)];
+}
+
 static void note_passed(void *user, bool result, uint32_t formal, Operand o)
 {
     (void)formal;
-    Inliner *in = user;
-    if (op_kind(o) == K_SYM && op_index(o) & SYM_LOCAL)
-        (result ? in->results : in->arguments)[local_index(op_index(o))]++;
+    if (op_kind(o) != K_SYM || !(op_index(o) & SYM_LOCAL))
+        return;
+    SymbolUses *uses = uses_of(user, op_index(o));
+    *(result ? &uses->results : &uses->arguments) += 1;
+}
+
+// True if the stores of a call's sequence cover all bytes of a symbol.
+static bool is_stored_whole(const Inliner *in, uint32_t sequence, SymId sym)
+{
+    enum { BYTES = 64 };
+    const Fn *fn = in->fn;
+    uint64_t size = ir_sym(fn, sym)->size, covered = 0;
+    if (size > BYTES || !sequence)
+        return false;
+    FOR_SEQUENCE(in, sequence, access) {
+        const Instr *i = ir_instr(fn, access->id);
+        uint32_t bytes = access_bytes(fn, i);
+        uint64_t at = tab_const(fn->tables, op_index(*ir_use(fn, i, 1))).bits;
+        if (ir_desc(fn, i)->op != OP_ST || op_index(*ir_use(fn, i, 0)) != sym || ir_guarded(i) || at >= size)
+            continue;
+        covered |= (bytes >= BYTES ? UINT64_MAX : ((uint64_t)1 << bytes) - 1) << at;
+    }
+    uint64_t all = size == BYTES ? UINT64_MAX : ((uint64_t)1 << size) - 1;
+    return (covered & all) == all;
+}
+
+typedef struct PassedOf {
+    Inliner *in;
+    InstrId id;
+    const Instr *call;
+} PassedOf;
+
+static void judge_passed(void *user, bool result, uint32_t formal, Operand o)
+{
+    (void)formal;
+    const PassedOf *p = user;
+    if (op_kind(o) != K_SYM || !(op_index(o) & SYM_LOCAL))
+        return;
+    SymbolUses *uses = uses_of(p->in, op_index(o));
+    uses->maybe |= result && ir_guarded(p->call);
+    uses->twice |= uses->call == p->id;
+    uses->call = p->id;
+    uses->partial |= !result && !is_stored_whole(p->in, p->call->callseq, op_index(o));
+}
+
+// Judges the arguments and results of the calls in a block, whose instructions are in the tables.
+static void judge_calls(Inliner *in, BlockId b)
+{
+    FOR_INSTRS(in->fn, b, id) {
+        const Instr *i = ir_instr(in->fn, id);
+        if (ir_desc(in->fn, i)->op == OP_CALL)
+            visit_passed(in->fn, i, judge_passed, &(PassedOf){in, id, i});
+    }
 }
 
 // Marks the parameters of calls that an instruction names, except as the base of an access in a call sequence.
@@ -121,52 +184,48 @@ static void note_loose(Inliner *in, const Instr *i)
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ir_ops(fn, i)[k];
         if (op_kind(o) == K_SYM && op_index(o) & SYM_LOCAL && !(access && k == base))
-            in->loose[local_index(op_index(o))] = true;
+            uses_of(in, op_index(o))->loose = true;
     }
 }
 
-// Lists the accesses by call sequence.
-static void list_accesses(Inliner *in)
+static CallSequence *sequence_at(Inliner *in, uint32_t number)
+{
+    while (in->sequences.n <= number)
+        VEC_PUSH(&in->scratch, &in->sequences, (CallSequence){0});
+    return &in->sequences.at[number];
+}
+
+// Enters the instructions of a block into the tables.
+static void index_block(Inliner *in, BlockId b)
 {
     Fn *fn = in->fn;
-    uint32_t total = 0, n = 0;
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            in->place[id] = ++n;
-            if (i->callseq && is_param_access(fn, ir_desc(fn, i)))
-                in->sequences[i->callseq].n++;
-        }
-    for (uint32_t k = 0; k < in->nsequences; k++) {
-        in->sequences[k].first = total;
-        total += in->sequences[k].n;
-        in->sequences[k].n = 0;
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        CallSequence *s = sequence_at(in, i->callseq);
+        bool call = ir_desc(fn, i)->op == OP_CALL;
+        while (in->place.n <= id)
+            VEC_PUSH(&in->scratch, &in->place, 0);
+        in->place.at[id] = ++in->places;
+        note_loose(in, i);
+        s->calls += call;
+        if (call)
+            visit_passed(fn, i, note_passed, in);
+        if (call || !i->callseq || !is_param_access(fn, ir_desc(fn, i)))
+            continue;
+        VEC_PUSH(&in->scratch, &in->accesses, ((CallAccess){id, s->first}));
+        s->first = in->accesses.n - 1;
     }
-    in->accesses = NEW_ARRAY(&in->scratch, InstrId, total);
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            CallAccesses *s = &in->sequences[i->callseq];
-            note_loose(in, i);
-            if (ir_desc(fn, i)->op == OP_CALL) {
-                visit_passed(fn, i, note_passed, in);
-                s->calls++;
-            } else if (i->callseq && is_param_access(fn, ir_desc(fn, i))) {
-                in->accesses[s->first + s->n++] = id;
-            }
-        }
 }
 
 void inline_begin(Inliner *in, Fn *fn)
 {
-    *in = (Inliner){.fn = fn, .nsequences = fn->callseqs + 1};
+    *in = (Inliner){.fn = fn};
     arena_init(&in->scratch, fn->arena.heap);
-    in->sequences = NEW_ARRAY(&in->scratch, CallAccesses, in->nsequences);
-    in->place = NEW_ARRAY(&in->scratch, uint32_t, fn->instrs.n);
-    in->arguments = NEW_ARRAY(&in->scratch, uint32_t, fn->syms.n);
-    in->results = NEW_ARRAY(&in->scratch, uint32_t, fn->syms.n);
-    in->loose = NEW_ARRAY(&in->scratch, bool, fn->syms.n);
-    list_accesses(in);
+    VEC_PUSH(&in->scratch, &in->accesses, (CallAccess){0});
+    FOR_BLOCKS(fn, b)
+        index_block(in, b);
+    FOR_BLOCKS(fn, b)
+        judge_calls(in, b);
     for (uint32_t k = 1; k < fn->syms.n; k++)
         use_name(in, ir_sym(fn, k | SYM_LOCAL)->name);
     FOR_BLOCKS(fn, b)
@@ -212,29 +271,109 @@ static const char *register_obstacle(const Fn *fn)
     return NULL;
 }
 
-// True if an instruction before the terminator of a block stops the thread.
+// True if an instruction stops the grid.
+static bool stops_grid(const Fn *fn, const Instr *i)
+{
+    static const char assertion[] = "__assertfail";
+    const Desc *d = ir_desc(fn, i);
+    SymId callee = d->op == OP_CALL ? ir_callee(fn, i) : 0;
+    if (ir_guarded(i) || (!callee && d->op != OP_TRAP))
+        return false;
+    char name[sizeof assertion + 12];
+    const Sym *s = callee ? ir_sym(fn, callee) : NULL;
+    return !s || (!(s->flags & SYM_DEFINED) && strcmp(name_text(&fn->module->tables, s->name, name, sizeof name), assertion) == 0);
+}
+
 static bool is_stopped(const Fn *fn, BlockId b)
 {
-    FOR_INSTRS(fn, b, id) {
-        const Instr *i = ir_instr(fn, id);
-        SymId callee = ir_desc(fn, i)->op == OP_CALL ? ir_callee(fn, i) : 0;
-        bool stops = ir_desc(fn, i)->op == OP_TRAP || (callee && ir_sym(fn, callee)->flags & SYM_NORETURN);
-        if (stops && !ir_guarded(i))
+    FOR_INSTRS(fn, b, id)
+        if (stops_grid(fn, ir_instr(fn, id)))
             return true;
-    }
     return false;
 }
 
-static const char *instr_obstacle(const Fn *fn, const Instr *i)
+// The paths of a callee, by BlockId. Paths end behind an instruction that stops the grid.
+typedef struct Paths {
+    bool *stopped, *reached, *returns;  // returns: a path leads to `ret`, or is stopped
+    BlockId *stack;
+    uint32_t n;
+} Paths;
+
+static void push_block(Paths *p, bool *set, BlockId b)
+{
+    if (!set[b])
+        p->stack[p->n++] = b;
+    set[b] = true;
+}
+
+static void find_paths(Fn *fn, Paths *p)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG);
+    push_block(p, p->reached, fn->first);
+    while (p->n) {
+        BlockId b = p->stack[--p->n];
+        p->stopped[b] = is_stopped(fn, b);
+        if (!p->stopped[b])
+            FOR_SUCCS(a, b, s)
+                push_block(p, p->reached, *s);
+    }
+    FOR_BLOCKS(fn, b)
+        if (p->reached[b] && (p->stopped[b] || ir_desc(fn, ir_instr(fn, ir_terminator(fn, b)))->op == OP_RET))
+            push_block(p, p->returns, b);
+    while (p->n) {
+        BlockId b = p->stack[--p->n];
+        FOR_PREDS(a, b, s)
+            if (p->reached[*s] && !p->stopped[*s])
+                push_block(p, p->returns, *s);
+    }
+}
+
+static const char *path_obstacle(Fn *fn)
+{
+    Arena scratch;
+    const char *why = NULL;
+    arena_init(&scratch, fn->arena.heap);
+    Paths p = {.stopped = NEW_ARRAY(&scratch, bool, fn->blocks.n),
+               .reached = NEW_ARRAY(&scratch, bool, fn->blocks.n),
+               .returns = NEW_ARRAY(&scratch, bool, fn->blocks.n),
+               .stack = NEW_ARRAY(&scratch, BlockId, fn->blocks.n)};
+    find_paths(fn, &p);
+    FOR_BLOCKS(fn, b) {
+        bool ends = p.reached[b] && !p.stopped[b] && ir_desc(fn, ir_instr(fn, ir_terminator(fn, b)))->op == OP_EXIT;
+        if (ends)
+            why = "it ends the thread";
+        else if (p.reached[b] && !p.returns[b] && !why)
+            why = "a path of it does not return";
+    }
+    arena_free(&scratch);
+    return why;
+}
+
+// True if an instruction takes the address of a formal parameter.
+static bool takes_formal_address(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            Operand first = ir_desc(fn, i)->op == OP_ADDR ? *ir_use(fn, i, 0) : op_none();
+            if (op_kind(first) == K_SYM && ir_sym(fn, op_index(first))->kind == SYM_FORMAL)
+                return true;
+        }
+    return false;
+}
+
+static const char *instr_obstacle(const Fn *fn, const Instr *i, bool takes_formal)
 {
     const Desc *d = ir_desc(fn, i);
     Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text);
     if (d->op == OP_OPAQUE)
         return "it has instructions that are not modelled";
-    if (d->op == OP_EXIT && !is_stopped(fn, i->block))
-        return "it ends the thread";
-    if (d->op == OP_ISSPACEP && tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE] == space_mod(SP_PARAM))
-        return "it tests for addresses of parameters";
+    // In a function, a register that cvta.param converts has the address of a parameter of the kernel.
+    bool param = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]) == SP_PARAM;
+    if (param && (d->op == OP_ISSPACEP || (d->op == OP_CVTA && takes_formal)))
+        return "it tests or converts addresses of parameters";
+    if (is_param_access(fn, d) && !desc_with_space(fn->tables, i->desc, SP_LOCAL))
+        return "it has an access of a parameter that local memory does not have";
     if (text.len >= 6 && (memcmp(text.text, "alloca", 6) == 0 || memcmp(text.text, "stacks", 6) == 0 ||
                           memcmp(text.text, "stackr", 6) == 0))
         return "it changes the size of its frame";
@@ -245,8 +384,6 @@ static const char *symbol_obstacle(const Fn *fn)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_VAR && s->space != SP_LOCAL && !(s->flags & SYM_GONE))
-            return "it has variables that all calls share";
         if (s->kind == SYM_FORMAL && s->flags & SYM_OPEN)
             return "it has a variable number of arguments";
     }
@@ -263,22 +400,25 @@ static bool has_only_noreturn(const Fn *fn)
     return true;
 }
 
-const char *inline_callee_obstacle(const Fn *callee)
+const char *inline_callee_obstacle(Fn *callee)
 {
     const char *why;
     if (callee->flags & (FN_KERNEL | FN_PASSTHROUGH | FN_DEBUG))
         return callee->flags & FN_KERNEL ? "it is a kernel" : "it is kept as it is";
+    if (callee->form != FORM_MULTI)
+        return "it is in ssa form";
     if (callee->module->syms.at[callee->sym].flags & SYM_NORETURN)
         return "it does not return";
     if (!has_only_noreturn(callee) || callee->knobs.n)
         return "it has directives of its own";
     if ((why = register_obstacle(callee)) || (why = symbol_obstacle(callee)))
         return why;
+    bool takes_formal = takes_formal_address(callee);
     FOR_BLOCKS(callee, b)
         FOR_INSTRS(callee, b, id)
-            if ((why = instr_obstacle(callee, ir_instr(callee, id))))
+            if ((why = instr_obstacle(callee, ir_instr(callee, id), takes_formal)))
                 return why;
-    return NULL;
+    return path_obstacle(callee);
 }
 
 /* -- Obstacles at the call ------------------------------------------------------------------------------ */
@@ -299,38 +439,17 @@ static SymId formal_at(const Fn *fn, bool result, uint32_t k)
     return k >= (result ? sig->nrets : sig->nparams) ? 0 : (result ? sig->rets : sig->params)[k];
 }
 
-// True if the stores of the call's sequence cover all bytes of a symbol.
-static bool is_stored_whole(const Check *c, SymId sym)
-{
-    enum { BYTES = 64 };
-    const Fn *fn = c->in->fn;
-    const CallAccesses *s = &c->in->sequences[c->call->callseq];
-    uint64_t size = ir_sym(fn, sym)->size, covered = 0;
-    if (size > BYTES)
-        return false;
-    for (uint32_t k = 0; k < s->n; k++) {
-        const Instr *i = ir_instr(fn, c->in->accesses[s->first + k]);
-        uint32_t bytes = access_bytes(fn, i);
-        uint64_t at = tab_const(fn->tables, op_index(*ir_use(fn, i, 1))).bits;
-        if (ir_desc(fn, i)->op != OP_ST || op_index(*ir_use(fn, i, 0)) != sym || ir_guarded(i) || at >= size)
-            continue;
-        covered |= (bytes >= BYTES ? UINT64_MAX : ((uint64_t)1 << bytes) - 1) << at;
-    }
-    uint64_t all = size == BYTES ? UINT64_MAX : ((uint64_t)1 << size) - 1;
-    return (covered & all) == all;
-}
-
 static const char *symbol_obstacle_at(const Check *c, bool result, SymId sym)
 {
     const Inliner *in = c->in;
-    uint32_t s = local_index(sym);
-    if (ir_sym(in->fn, sym)->kind != SYM_CALLPARAM || in->loose[s])
+    const SymbolUses *uses = &in->uses.at[local_index(sym)];
+    if (ir_sym(in->fn, sym)->kind != SYM_CALLPARAM || uses->loose)
         return "its arguments are accessed outside of the call sequence";
-    if (in->arguments[s] && in->results[s])
-        return "a parameter is an argument and a result";
-    if (result && ir_guarded(c->call) && in->results[s] > 1)
+    if (uses->twice || (uses->arguments && uses->results))
+        return "a parameter is passed twice";
+    if (result && uses->maybe && uses->results > 1)
         return "the result of a guarded call has an earlier value";
-    if (!result && in->arguments[s] > 1 && !is_stored_whole(c, sym))
+    if (!result && uses->partial && uses->arguments > 1)
         return "calls share an argument that is not stored before each of them";
     return NULL;
 }
@@ -357,14 +476,13 @@ static void check_passed(void *user, bool result, uint32_t formal, Operand o)
 static bool is_in_sequence(const Check *c)
 {
     const Inliner *in = c->in;
-    const CallAccesses *s = &in->sequences[c->call->callseq];
-    if (!c->call->callseq || s->calls != 1)
+    if (!c->call->callseq || in->sequences.at[c->call->callseq].calls != 1)
         return false;
-    for (uint32_t k = 0; k < s->n; k++) {
-        InstrId id = in->accesses[s->first + k];
-        const Instr *i = ir_instr(in->fn, id);
+    FOR_SEQUENCE(in, c->call->callseq, access) {
+        const Instr *i = ir_instr(in->fn, access->id);
         bool store = ir_desc(in->fn, i)->op == OP_ST;
-        if (i->block != c->call->block || (in->place[id] < in->place[c->id]) != store)
+        if (i->block != c->call->block || (in->place.at[access->id] < in->place.at[c->id]) != store ||
+            !desc_with_space(in->fn->tables, i->desc, SP_LOCAL))
             return false;
     }
     return true;
@@ -415,9 +533,11 @@ typedef struct Copy {
     LineId *line;
     DescId *desc;   // by index in the callee's own tables
     ConstId *consts;  // the same
+    bool leaf;         // no calls in the copy will be inlined
     uint32_t number;   // of inlined calls, this one included
     uint32_t callseq;  // is added to those of the callee
     BlockId exit;      // the block behind the call
+    bool stopped;      // an instruction of the current block stops the grid
     VEC(Operand) ops;
 } Copy;
 
@@ -454,7 +574,8 @@ static SharedSlot *find_slot(const Copy *c, uint64_t size)
 static SymId copy_variable(Copy *c, const Sym *from)
 {
     enum { SHARED_FROM = 32 };  // bytes
-    SharedSlot *slot = from->size >= SHARED_FROM ? find_slot(c, from->size) : NULL;
+    bool shared = c->leaf && from->size >= SHARED_FROM;
+    SharedSlot *slot = shared ? find_slot(c, from->size) : NULL;
     if (slot) {
         Sym *s = ir_sym(c->fn, slot->sym);
         s->count = s->size = MAX(s->size, from->size);
@@ -463,7 +584,7 @@ static SymId copy_variable(Copy *c, const Sym *from)
         return slot->sym;
     }
     SymId id = new_variable(c, from);
-    if (from->size >= SHARED_FROM)
+    if (shared)
         VEC_PUSH(&c->in->scratch, &c->in->slots, ((SharedSlot){id, c->number}));
     return id;
 }
@@ -587,21 +708,19 @@ static LineId copy_line(Copy *c, LineId id)
     return to;
 }
 
-// Returns the descriptor of the copy of an instruction: accesses and addresses of formals are those of variables.
+// Returns the descriptor of the copy of an instruction: accesses of formals, also by their addresses, are those of
+// variables, and so are conversions of their addresses.
 static DescId desc_of_copy(Copy *c, const Instr *i)
 {
     const Desc *d = ir_desc(c->from, i);
     DescId desc = copy_desc(c, i->desc);
-    bool param = tab_mnem(c->from->tables, d->mnem)->mod[MC_SPACE] == space_mod(SP_PARAM);
     Operand base = ir_nuse(i) ? *ir_use(c->from, i, 0) : op_none();
-    bool of_call =
-        op_kind(base) == K_SYM && op_index(base) & SYM_LOCAL && ir_sym(c->from, op_index(base))->kind == SYM_CALLPARAM;
-    if (!param || of_call || !(d->op == OP_LD || d->op == OP_ST || d->op == OP_CVTA || d->op == OP_CVTA_ADDR))
+    bool local = op_kind(base) == K_SYM && op_index(base) & SYM_LOCAL;
+    SymKind kind = local ? (SymKind)ir_sym(c->from, op_index(base))->kind : SYM_VAR;
+    bool access = is_param_access(c->from, d) && kind != SYM_CALLPARAM;
+    if (!access && !(d->op == OP_CVTA_ADDR && kind == SYM_FORMAL))
         return desc;
-    DescId local = desc_with_space(c->fn->tables, desc, SP_LOCAL);
-    if (!local)
-        heap_fail(c->fn->arena.heap, ST_INTERNAL, "an access of a parameter has no form for local memory");
-    return local;
+    return desc_with_space(c->fn->tables, desc, SP_LOCAL);
 }
 
 // Appends the copy of a `ret`: a branch to the block behind the call.
@@ -623,8 +742,13 @@ static InstrId append_return(Copy *c, const Instr *i, BlockId to)
 static void copy_instr(Copy *c, InstrId from_id, BlockId to)
 {
     const Instr *i = ir_instr(c->from, from_id);
+    const Desc *d = ir_desc(c->from, i);
     InstrId id;
-    if (ir_desc(c->from, i)->op == OP_RET) {
+    c->stopped |= stops_grid(c->from, i);
+    if (c->stopped && d->traits & TR_TERM) {
+        Operand behind = op_block(c->exit);
+        id = ir_append(c->fn, to, desc_make(c->fn->tables, OP_BRA), 0, &behind, 1);
+    } else if (d->op == OP_RET) {
         id = append_return(c, i, to);
     } else {
         c->ops.n = 0;
@@ -647,9 +771,11 @@ static void copy_blocks(Copy *c, BlockId last)
         block_insert_after(c->fn, c->block[b], last);
         last = c->block[b];
     }
-    FOR_BLOCKS(c->from, b)
+    FOR_BLOCKS(c->from, b) {
+        c->stopped = false;
         FOR_INSTRS(c->from, b, id)
             copy_instr(c, id, c->block[b]);
+    }
     // Instructions name a branch table by its list only.
     for (uint32_t k = 1; k < c->from->syms.n; k++) {
         const Sym *s = ir_sym(c->from, k | SYM_LOCAL);
@@ -667,18 +793,15 @@ typedef struct Passing {
 } Passing;
 
 // Renames a symbol of the call's sequence to a variable: accesses of .param become accesses of .local.
-static void rename_accesses(Copy *c, const CallAccesses *s, SymId from, SymId to)
+static void rename_accesses(Copy *c, uint32_t sequence, SymId from, SymId to)
 {
     Fn *fn = c->fn;
-    for (uint32_t k = 0; k < s->n; k++) {
-        Instr *i = ir_instr(fn, c->in->accesses[s->first + k]);
+    FOR_SEQUENCE(c->in, sequence, access) {
+        Instr *i = ir_instr(fn, access->id);
         Operand *base = ir_use(fn, i, 0);
         if (op_index(*base) != from)
             continue;
-        DescId desc = desc_with_space(fn->tables, i->desc, SP_LOCAL);
-        if (!desc)
-            heap_fail(fn->arena.heap, ST_INTERNAL, "an access of a parameter has no form for local memory");
-        instr_set_desc(fn, i, desc);
+        instr_set_desc(fn, i, desc_with_space(fn->tables, i->desc, SP_LOCAL));
         *base = op_sym(to);
         i->callseq = 0;
     }
@@ -745,8 +868,7 @@ static void pass(void *user, bool result, uint32_t formal, Operand o)
     SymId v = c->sym[local_index(f)] = new_variable(c, ir_sym(c->from, f));
     if (op_kind(o) == K_SYM) {
         ir_sym(c->fn, v)->align = MAX(ir_sym(c->fn, v)->align, ir_sym(c->fn, op_index(o))->align);
-        uint32_t seq = ir_instr(c->fn, p->call)->callseq;
-        rename_accesses(c, &c->in->sequences[seq], op_index(o), v);
+        rename_accesses(c, ir_instr(c->fn, p->call)->callseq, op_index(o), v);
     } else if (op_kind(o) != K_NONE) {
         (result ? load_result : store_argument)(p, v, o);
     }
@@ -778,15 +900,16 @@ static void drop_symbol(void *user, bool result, uint32_t formal, Operand o)
     Inliner *in = user;
     if (op_kind(o) != K_SYM)
         return;
-    uint32_t s = local_index(op_index(o)), *uses = result ? &in->results[s] : &in->arguments[s];
-    if (--*uses == 0 && !in->results[s] && !in->arguments[s])
+    SymbolUses *uses = uses_of(in, op_index(o));
+    *(result ? &uses->results : &uses->arguments) -= 1;
+    if (!uses->results && !uses->arguments)
         ir_sym(in->fn, op_index(o))->flags |= SYM_GONE;
 }
 
-void inline_call(Inliner *in, InstrId id, const Fn *callee)
+BlockId inline_call(Inliner *in, InstrId id, const Fn *callee, bool leaf)
 {
     Fn *fn = in->fn;
-    Copy c = {.in = in, .fn = fn, .from = callee, .number = in->inlined + 1, .callseq = fn->callseqs};
+    Copy c = {.in = in, .fn = fn, .from = callee, .leaf = leaf, .number = in->inlined + 1, .callseq = fn->callseqs};
     BlockId b = ir_instr(fn, id)->block;
     InstrId behind = ir_instr(fn, id)->next;
     arena_init(&c.arena, fn->arena.heap);
@@ -807,6 +930,12 @@ void inline_call(Inliner *in, InstrId id, const Fn *callee)
     enter_copy(&c, b, ir_instr(fn, id));
     visit_passed(fn, ir_instr(fn, id), drop_symbol, in);
     ir_remove(fn, id);
+    BlockId last = c.block[callee->last];
+    for (BlockId from = leaf ? 0 : callee->first; from; from = ir_block(callee, from)->next)
+        index_block(in, c.block[from]);
+    for (BlockId from = leaf ? 0 : callee->first; from; from = ir_block(callee, from)->next)
+        judge_calls(in, c.block[from]);
     arena_free(&c.arena);
     in->inlined++;
+    return last;
 }

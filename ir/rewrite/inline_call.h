@@ -11,13 +11,28 @@ typedef struct UsedName {
     uint32_t next;  // the number that is tried next for a symbol with this name
 } UsedName;
 
-// The accesses of one call sequence.
-typedef struct CallAccesses {
-    uint32_t first, n;  // in Inliner.accesses
-    uint32_t calls;     // with this number
-} CallAccesses;
+// A call sequence: the number of calls with this number, and a list of its accesses.
+typedef struct CallSequence {
+    uint32_t calls;
+    uint32_t first;  // in Inliner.accesses; 0 = none
+} CallSequence;
 
-// A variable of the caller that holds a variable of each of several inlined callees.
+typedef struct CallAccess {
+    InstrId id;
+    uint32_t next;  // 0 = the last one
+} CallAccess;
+
+// The uses of a local symbol by calls.
+typedef struct SymbolUses {
+    uint32_t arguments, results;  // calls that name it as an argument, as a result
+    bool loose;                   // an operand outside of call sequences names it
+    bool partial;                 // an argument that the sequence of some call does not store whole
+    bool maybe;                   // a result of some guarded call
+    bool twice;                   // some call names it twice
+    InstrId call;                 // the last call that was seen to name it
+} SymbolUses;
+
+// A variable of the caller that holds a variable of each of several inlined callees. No two of them run at the same time.
 typedef struct SharedSlot {
     SymId sym;
     uint32_t copy;  // the last inlined call that uses it
@@ -28,27 +43,33 @@ typedef struct SharedSlot {
 typedef struct Inliner {
     Fn *fn;
     Arena scratch;
-    CallAccesses *sequences;  // by call sequence of the original function
-    uint32_t nsequences;
-    InstrId *accesses;
-    uint32_t *place;      // by InstrId of the original function: its number in layout order
-    uint32_t *arguments;  // by local symbol: calls that name it as an argument
-    uint32_t *results;    // by local symbol: calls that name it as a result
-    bool *loose;          // by local symbol: an operand outside of call sequences names it
+    VEC(CallSequence) sequences;  // by call sequence
+    VEC(CallAccess) accesses;     // 0 is none
+    VEC(uint32_t) place;          // by InstrId: a number that is ascending within a block
+    uint32_t places;
+    VEC(SymbolUses) uses;  // by local symbol
     VEC(UsedName) names;
     IdSet name_index;
     VEC(SharedSlot) slots;
     uint32_t inlined;  // calls so far
 } Inliner;
 
+// Runs its body for each access of a call sequence, a const CallAccess *.
+#define FOR_SEQUENCE(in, number, access)                                                                            \
+    for (const CallAccess *access = &(in)->accesses.at[(in)->sequences.at[number].first]; access->id;              \
+         access = &(in)->accesses.at[access->next])
+
 // Prepares a function in multi form.
 void inline_begin(Inliner *in, Fn *fn);
 // Returns the reason why no call of a function can be inlined, or NULL.
-const char *inline_callee_obstacle(const Fn *callee);
+const char *inline_callee_obstacle(Fn *callee);
 // Returns the reason why this call cannot be inlined, or NULL. The callee, which is defined, has no obstacle itself.
 const char *inline_call_obstacle(const Inliner *in, InstrId call, const Fn *callee);
-// Replaces the call by a copy of the callee's body. The callee is in multi form, and is not the caller.
-void inline_call(Inliner *in, InstrId call, const Fn *callee);
+// Replaces the call by a copy of the callee's body. The callee is in multi form, is not the caller, and has
+// no variables except in `.local`. `leaf`: no calls
+// in the copy will be inlined. Otherwise the blocks of the copy are those behind the block of the call, up to the
+// returned one.
+BlockId inline_call(Inliner *in, InstrId call, const Fn *callee, bool leaf);
 // Frees memory. After an inlined call, numbers the blocks in layout order and drops the analyses.
 void inline_end(Inliner *in);
 

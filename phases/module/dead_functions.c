@@ -15,7 +15,7 @@
 //     global @g                                       a host may name it
 //     extern shared @s[]                              its size comes from the launch
 //
-// Does nothing in a module without calls, which is read and written in pieces, unless it is requested by name.
+// Does nothing in a module that had no calls in the input: such a module is read and written in pieces.
 // Documented: nothing. Inferred: all.
 #include "phases/module/module.h"
 
@@ -44,23 +44,24 @@ static bool is_own(const Sym *s)
     return s->flags & SYM_STATIC || s->space == SP_SHARED;
 }
 
-static bool is_root(const Module *m, const Item *item)
+// A function that phases may not change stays.
+static bool is_root(const Ctx *ctx, const Module *m, const Item *item)
 {
     if (item->kind == ITEM_VAR)
         return !is_own(&m->syms.at[item->index]);
     const Fn *fn = m->fns.at[item->index];
     return fn->flags & FN_DEFINED &&
-           (fn->flags & FN_KERNEL || m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
+           ((ctx->wanted && !ctx->wanted(ctx->wanted_user, fn)) || fn->flags & FN_KERNEL || m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
 }
 
-static void mark_roots(Liveness *l)
+static void mark_roots(const Ctx *ctx, Liveness *l)
 {
     const Module *m = l->m;
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         if (item->kind == ITEM_RAW)
             raw_symbols(m, item->index, mark, l);
-        else if (is_root(m, item))
+        else if (is_root(ctx, m, item))
             mark(l, item->kind == ITEM_VAR ? item->index : m->fns.at[item->index]->sym);
     }
 }
@@ -85,6 +86,8 @@ static bool is_dead(const Liveness *l, const Item *item)
 static void report(Ctx *ctx, const Fn *fn)
 {
     char name[200];
+    if (ctx->remarks)
+        remarks_start(ctx->remarks);
     if (fn->flags & FN_DEFINED)
         remark(ctx, fn, 0, RM_PASSED, "DeadFunction", "{Function:%s} with {Instructions:%u} instructions is removed",
                name_text(&fn->module->tables, fn->module->syms.at[fn->sym].name, name, sizeof name), fn->ninstrs);
@@ -92,7 +95,7 @@ static void report(Ctx *ctx, const Fn *fn)
 
 bool phase_dead_functions(Ctx *ctx, Module *m)
 {
-    if (!ctx->has_calls && !ctx->plan.named)
+    if (!ctx->has_calls)
         return false;
     Liveness l = {.m = m};
     arena_init(&l.scratch, &ctx->heap);
@@ -101,11 +104,9 @@ bool phase_dead_functions(Ctx *ctx, Module *m)
     for (uint32_t k = 0; k < m->fns.n; k++)
         if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
             l.body[m->fns.at[k]->sym] = k + 1;
-    mark_roots(&l);
+    mark_roots(ctx, &l);
     mark_reachable(&l);
     uint32_t kept = 0, n = m->items.n;
-    if (ctx->remarks)
-        remarks_start(ctx->remarks);
     for (uint32_t k = 0; k < n; k++) {
         Item item = m->items.at[k];
         if (!is_dead(&l, &item)) {

@@ -24,7 +24,7 @@
 // Must not fire:
 //     callee that calls itself, also through others  the copy would contain the call again
 //     .weak callee                                   the linker may choose another definition (InlineWeak)
-//     callee with `exit`                             threads would no longer reconverge behind the call; allowed behind
+//     callee with `exit`, or a path without `ret`    threads would no longer reconverge behind the call; allowed behind
 //                                                    a trap, since the grid ends
 //     ld.param in another block than the call        ptxas miscompiles such sequences; they stay as they are
 //     a carry live across the call                   a carry lives in one block
@@ -46,6 +46,7 @@ enum { TURNS = 3 };
 // A function as a callee.
 typedef struct Callee {
     bool visited;
+    bool absorbed;  // its only call is to be inlined before its own calls are
     bool naive;            // it had variables in local memory that were promoted
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
@@ -66,7 +67,9 @@ typedef struct Inlining {
     Inliner in;
     bool naive;  // it has variables in local memory
     int64_t growth;
-    VEC(InstrId) calls;  // to inline, in layout order
+    VEC(InstrId) calls;      // to inline, in layout order
+    VEC(BlockId) copies;     // pairs: the first and the last block of a copy whose calls may be inlined
+    VEC(uint32_t) refused;   // absorbed callees whose call stays
 } Inlining;
 
 static const char *name_of(const Fn *fn, char buf[static 200])
@@ -75,6 +78,17 @@ static const char *name_of(const Fn *fn, char buf[static 200])
 }
 
 /* -- Decisions ------------------------------------------------------------------------------------------ */
+
+// True if a function has variables in local memory, or in all other spaces.
+static bool has_variables(const Fn *fn, bool local)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_VAR && (s->space == SP_LOCAL) == local && !(s->flags & SYM_GONE))
+            return true;
+    }
+    return false;
+}
 
 // True if the list of a knob has a pattern that matches the function.
 static bool is_listed(const char *list, const Fn *fn)
@@ -97,10 +111,9 @@ static bool is_listed(const char *list, const Fn *fn)
 // Returns the number of constants among the arguments of a call.
 static uint32_t count_constants(const Inliner *in, const Instr *call)
 {
-    const CallAccesses *s = &in->sequences[call->callseq];
     uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n; k++) {
-        const Instr *i = ir_instr(in->fn, in->accesses[s->first + k]);
+    FOR_SEQUENCE(in, call->callseq, access) {
+        const Instr *i = ir_instr(in->fn, access->id);
         n += ir_desc(in->fn, i)->op == OP_ST && op_is_const(*ir_use(in->fn, i, 2));
     }
     for (uint32_t k = 0; k < ir_nuse(call); k++)
@@ -133,6 +146,8 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
         return "InlineOff lists it";
     if (c->obstacle)
         return c->obstacle;
+    if (has_variables(callee, false) && !phase_transforms(ctx, callee))
+        return "it has variables that all calls share, and is kept as it is";
     if (c->cost.collective && in->m->isa.sm < 70 && call->block != fn->first)
         return "its threads may diverge at the call, which has instructions of a whole warp";
     return inline_call_obstacle(&in->in, id, callee);
@@ -170,7 +185,9 @@ static void consider(Inlining *in, InstrId id)
     if (!why && !is_worth(in, id, node))
         why = "it would add too many instructions";
     if (!why && !knob_spend(&ctx->knobs, KNOB_INLINE_CALLS))
-        return;
+        why = "the budget InlineCalls is spent";
+    if (why && c->absorbed)
+        VEC_PUSH(&in->scratch, &in->refused, node);
     if (why) {
         remark(ctx, fn, id, RM_MISSED, "NotInlined",
                "the call of {Callee:%s}, which has {Instructions:%u} instructions, stays: {Reason:%s}",
@@ -184,17 +201,6 @@ static void consider(Inlining *in, InstrId id)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// True if a function has variables in local memory, or in all other spaces.
-static bool has_variables(const Fn *fn, bool local)
-{
-    for (uint32_t k = 1; k < fn->syms.n; k++) {
-        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_VAR && (s->space == SP_LOCAL) == local && !(s->flags & SYM_GONE))
-            return true;
-    }
-    return false;
-}
-
 // Inlines a call whose callee has no obstacle.
 static void inline_one(Inlining *in, InstrId id)
 {
@@ -204,32 +210,47 @@ static void inline_one(Inlining *in, InstrId id)
     Callee *c = &in->callees[node];
     if (has_variables(callee, false))
         module_take_statics(in->m, callee);
-    inline_call(&in->in, id, callee);
+    BlockId before = ir_instr(fn, id)->block, last = inline_call(&in->in, id, callee, !c->absorbed);
+    if (c->absorbed) {
+        VEC_PUSH(&in->scratch, &in->copies, ir_block(fn, before)->next);
+        VEC_PUSH(&in->scratch, &in->copies, last);
+    }
     c->callers -= c->callers > 0;
-    for (uint32_t k = 0; k < c->calls.n; k++)
+    for (uint32_t k = 0; !c->absorbed && k < c->calls.n; k++)
         in->callees[c->calls.at[k]].callers++;
 }
 
-// Inlines calls of a function; returns progress.
-static bool inline_calls(Inlining *in, Fn *fn)
+// Inlines calls in a range of blocks. The last call comes first, since a call moves what is behind it in its block.
+static void inline_calls_of(Inlining *in, BlockId first, BlockId last)
 {
+    const Fn *fn = in->in.fn;
+    BlockId end = ir_block(fn, last)->next;
     in->calls.n = 0;
-    in->growth = 0;
-    if (in->ctx->remarks)
-        remarks_run(in->ctx->remarks, PH_INLINE);
-    in->naive = has_variables(fn, true);
-    inline_begin(&in->in, fn);
-    FOR_BLOCKS(fn, b)
+    for (BlockId b = first; b != end; b = ir_block(fn, b)->next)
         FOR_INSTRS(fn, b, id)
             if (ir_desc(fn, ir_instr(fn, id))->op == OP_CALL)
                 consider(in, id);
     for (uint32_t k = in->calls.n; k-- > 0;)
         inline_one(in, in->calls.at[k]);
+}
+
+// Inlines calls of a function, and then those in the copies; returns progress.
+static bool inline_calls(Inlining *in, Fn *fn)
+{
+    in->growth = 0;
+    if (in->ctx->remarks)
+        remarks_run(in->ctx->remarks, PH_INLINE);
+    in->naive = has_variables(fn, true);
+    in->copies.n = 0;
+    inline_begin(&in->in, fn);
+    inline_calls_of(in, fn->first, fn->last);
+    for (uint32_t k = 0; k < in->copies.n; k += 2)
+        inline_calls_of(in, in->copies.at[k], in->copies.at[k + 1]);
+    bool progress = in->in.inlined;
     inline_end(&in->in);
-    if (!in->calls.n)
-        return false;
-    merge_blocks(fn);
-    return true;
+    if (progress)
+        merge_blocks(fn);
+    return progress;
 }
 
 // Records what a function is as a callee.
@@ -237,6 +258,7 @@ static void measure(Inlining *in, uint32_t node)
 {
     Fn *fn = in->m->fns.at[node];
     Callee *c = &in->callees[node];
+    c->calls.n = 0;
     c->obstacle = inline_callee_obstacle(fn);
     c->cost = callee_cost(fn);
     FOR_BLOCKS(fn, b)
@@ -275,7 +297,32 @@ static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
     return changed;
 }
 
-static void visit(Inlining *in, uint32_t node)
+// True if the only call of a private function is inlined whatever its optimized size. So its own calls wait until it is
+// inlined: in a chain of such functions each body is copied once.
+static bool is_absorbed(Inlining *in, uint32_t node)
+{
+    const CallGraph *g = in->graph;
+    Fn *fn = in->m->fns.at[node];
+    bool once = g->callers[node] == 1 && is_private(g, node) && !(g->flags[node] & CALLS_ITSELF);
+    return once && fn->classes & IC_CALL && !inline_callee_obstacle(fn) &&
+           callee_cost(fn).size <= (uint64_t)knob_int(&in->ctx->knobs, KNOB_INLINE_SINGLE);
+}
+
+// Records an absorbed callee. It stays as it is until its call is inlined or refused.
+static bool absorb(Inlining *in, uint32_t node)
+{
+    Arena arena;
+    Callee *c = &in->callees[node];
+    Fn *fn = in->m->fns.at[node];
+    phase_enter(in->ctx, fn, &arena);
+    c->absorbed = is_absorbed(in, node);
+    phase_leave(in->ctx, fn, &arena);
+    if (c->absorbed)
+        measure(in, node);
+    return c->absorbed;
+}
+
+static void visit(Inlining *in, uint32_t node, bool may_absorb)
 {
     Ctx *ctx = in->ctx;
     Fn *fn = in->m->fns.at[node];
@@ -283,12 +330,15 @@ static void visit(Inlining *in, uint32_t node)
     bool callee = in->graph->callers[node] || in->graph->flags[node] & ADDRESS_TAKEN;
     if (!fn || !(fn->flags & FN_DEFINED) || !(callee || fn->classes & IC_CALL))
         return;
-    in->node = node;
     c->naive = has_variables(fn, true);
+    c->visited = true;
+    if (may_absorb && callee && phase_transforms(ctx, fn) && absorb(in, node))
+        return;
+    in->node = node;
     if (phase_transforms(ctx, fn)) {
         Arena arena;
         phase_enter(ctx, fn, &arena);
-        bool changed = inline_and_prepare(in, fn, callee);
+        bool changed = knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
         if (changed)
             phase_changed(fn);
         in->progress |= changed;
@@ -297,7 +347,6 @@ static void visit(Inlining *in, uint32_t node)
         phase_leave(ctx, fn, &arena);
         module_note_pure(in->m, fn);
     }
-    c->visited = true;
     if (callee)
         measure(in, node);
 }
@@ -312,8 +361,11 @@ static bool run_turn(Inlining *in)
     in->callees = NEW_ARRAY(&in->scratch, Callee, g->n);
     for (uint32_t k = 0; k < g->n; k++)
         in->callees[k].callers = g->callers[k];
-    for (uint32_t k = 0; k < g->n; k++)
-        visit(in, g->order[k]);
+    for (uint32_t k = 0; k < g->n; k++) {
+        visit(in, g->order[k], true);
+        while (in->refused.n)
+            visit(in, in->refused.at[--in->refused.n], false);
+    }
     return in->again;
 }
 

@@ -4,7 +4,9 @@
 // PTX declares each symbol before it is used, but inlining puts the code of a callee, and the symbols that it names, in
 // front of declarations that preceded only the callee. So each item is preceded by the symbols that it names and that
 // have no declaration yet: by the item of a variable, or by the prototype of a function. A function without a prototype
-// gets one that is made of its definition. All other items keep their order.
+// gets one that is made of its definition. All other items keep their order. Variables keep their order among each
+// other, since addresses may follow from it: a variable moves together with those before it, and a variable that was
+// declared by a function comes after those of the module.
 #include "phases/module/module.h"
 
 typedef struct Order {
@@ -15,7 +17,10 @@ typedef struct Order {
     bool *placed;         // by index of a function
     uint32_t *prototype;  // by SymId: the first declaration without a body, plus 1; 0 = none
     uint32_t *definition;  // the same for the declaration with one
-    VEC(Item) items;       // in the new order
+    VEC(SymId) variables;  // those with items, in order
+    uint32_t *variable_at;   // by SymId: the index in `variables` plus 1; 0 = none
+    uint32_t next_variable;  // the first one that was not wanted
+    VEC(Item) items;         // in the new order
     VEC(SymId) wanted;     // symbols to declare, the next one last
 } Order;
 
@@ -58,10 +63,25 @@ static uint32_t make_prototype(Module *m, const Fn *from)
 
 /* -- Declaring ------------------------------------------------------------------------------------------ */
 
+// Wants a variable after all variables that precede it. The last entry of `wanted` is declared first.
+static void want_variable(Order *o, SymId sym)
+{
+    uint32_t end = o->variable_at[sym] ? o->variable_at[sym] : o->variables.n;
+    if (!o->variable_at[sym])
+        VEC_PUSH(&o->scratch, &o->wanted, sym);
+    for (uint32_t k = end; k > o->next_variable; k--)
+        VEC_PUSH(&o->scratch, &o->wanted, o->variables.at[k - 1]);
+    o->next_variable = MAX(o->next_variable, end);
+}
+
 static void want(void *user, SymId sym)
 {
     Order *o = user;
-    if (!o->declared[sym])
+    if (o->declared[sym])
+        return;
+    if (o->m->syms.at[sym].kind == SYM_VAR)
+        want_variable(o, sym);
+    else
         VEC_PUSH(&o->scratch, &o->wanted, sym);
 }
 
@@ -107,26 +127,36 @@ static void declare_wanted(Order *o)
     }
 }
 
+static void declare_now(void *user, SymId sym)
+{
+    want(user, sym);
+    declare_wanted(user);
+}
+
 static void place_item(Order *o, const Item *item)
 {
     const Fn *fn = item->kind == ITEM_FN ? o->m->fns.at[item->index] : NULL;
     if (item->kind == ITEM_RAW) {
         VEC_PUSH(&o->scratch, &o->items, *item);
     } else if (item->kind == ITEM_VAR) {
-        want(o, item->index);
+        declare_now(o, item->index);
     } else if (!o->placed[item->index]) {
         o->declared[fn->sym] = true;
         if (fn->flags & FN_DEFINED)
-            fn_symbols(fn, want, o);
-        declare_wanted(o);
+            fn_symbols(fn, declare_now, o);
         place_fn(o, item->index);
     }
-    declare_wanted(o);
 }
 
-static void index_functions(Order *o)
+static void index_items(Order *o)
 {
     const Module *m = o->m;
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        if (m->items.at[k].kind != ITEM_VAR)
+            continue;
+        VEC_PUSH(&o->scratch, &o->variables, m->items.at[k].index);
+        o->variable_at[m->items.at[k].index] = o->variables.n;
+    }
     for (uint32_t k = m->items.n; k-- > 0;) {
         const Item *item = &m->items.at[k];
         if (item->kind != ITEM_FN)
@@ -148,7 +178,8 @@ void module_order_items(Module *m)
     o->placed = NEW_ARRAY(&o->scratch, bool, m->fns.n);
     o->prototype = NEW_ARRAY(&o->scratch, uint32_t, m->syms.n);
     o->definition = NEW_ARRAY(&o->scratch, uint32_t, m->syms.n);
-    index_functions(o);
+    o->variable_at = NEW_ARRAY(&o->scratch, uint32_t, m->syms.n);
+    index_items(o);
     for (uint32_t k = 0; k < m->items.n; k++)
         place_item(o, &m->items.at[k]);
     m->items.n = 0;

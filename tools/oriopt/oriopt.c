@@ -232,7 +232,7 @@ static void run_piece(Job *job, Module *m, uint32_t first, bool whole, NextPiece
 // True if phases over the module have something to do.
 static bool needs_whole(const Job *job)
 {
-    return phase_plan_has_module(&job->ctx) && (job->ctx.plan.named || lang_may_call(&job->source, job->lang));
+    return phase_plan_has_module(&job->ctx) && lang_may_call(&job->source, job->lang);
 }
 
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
