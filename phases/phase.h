@@ -269,11 +269,11 @@ struct Ctx {
     Knobs knobs;                // values in the current function and phase
     PlanKnobs plan_knobs;       // that `plan` was made from
     Plan plan;
-    Stage stage;   // of `plan`: the running one; at first the one after the last module phase
-    bool staged;   // phase_next_stage() was called
+    Stage stage;  // of `plan`: the running one; at first the one after the last module phase
+    bool staged;  // phase_next_stage() was called
     bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
     void *wanted_user;
-    bool has_calls;  // module_has_calls(), of the module before the first phase
+    bool has_calls;    // module_has_calls(), of the module before the first phase
     uint32_t recipes;  // bit per recipe: the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero = none

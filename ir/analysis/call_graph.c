@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Builds the call graph of a module, with Tarjan's algorithm for its strongly connected components.
 //
-// Text that is kept verbatim (`.alias`, debug sections) may name functions. Each word of such a text that is the name of
-// a symbol counts as a reference.
+// Text that is kept verbatim (`.alias`, debug sections) may name functions. Each word of such a text that is the name
+// of a symbol counts as a reference.
 #include "ir/analysis/call_graph.h"
 
 #include <ctype.h>

@@ -8,7 +8,8 @@
 enum {
     CALLS_UNKNOWN = 1 << 0,  // calls through registers, or functions that the module does not define
     CALLS_ITSELF = 1 << 1,   // directly, or through other functions of its component
-    ADDRESS_TAKEN = 1 << 2,  // an operand other than the callee of a call, an initializer, or text that is kept verbatim
+    ADDRESS_TAKEN =
+        1 << 2,  // an operand other than the callee of a call, an initializer, or text that is kept verbatim
 };
 
 // The nodes are the indices of the module's functions. A function without a body has no calls; it is not the callee of

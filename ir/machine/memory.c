@@ -96,10 +96,7 @@ static uint64_t add_variable(Machine *m, const Tables *t, const Sym *s)
     return a->base;
 }
 
-bool is_module_variable(const Sym *s)
-{
-    return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST);
-}
+bool is_module_variable(const Sym *s) { return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST); }
 
 static void write_initial(Machine *m, const Sym *s, Span to)
 {

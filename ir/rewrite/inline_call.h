@@ -32,7 +32,8 @@ typedef struct SymbolUses {
     InstrId call;                 // the last call that was seen to name it
 } SymbolUses;
 
-// A variable of the caller that holds a variable of each of several inlined callees. No two of them run at the same time.
+// A variable of the caller that holds a variable of each of several inlined callees. No two of them run at the same
+// time.
 typedef struct SharedSlot {
     SymId sym;
     uint32_t copy;  // the last inlined call that uses it
@@ -55,8 +56,8 @@ typedef struct Inliner {
 } Inliner;
 
 // Runs its body for each access of a call sequence, a const CallAccess *.
-#define FOR_SEQUENCE(in, number, access)                                                                            \
-    for (const CallAccess *access = &(in)->accesses.at[(in)->sequences.at[number].first]; access->id;              \
+#define FOR_SEQUENCE(in, number, access)                                                              \
+    for (const CallAccess *access = &(in)->accesses.at[(in)->sequences.at[number].first]; access->id; \
          access = &(in)->accesses.at[access->next])
 
 // Prepares a function in multi form.

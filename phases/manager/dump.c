@@ -359,8 +359,8 @@ static void select_module(Ctx *ctx, const Module *m, int row)
     d->index_name = "[module]";
     d->module = m;
     d->sequence = d->module_phases;
-    d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && phase_wanted(ctx, row) &&
-                function_wanted(ctx, d->function);
+    d->wanted =
+        d->any && (ctx->report || ctx->options.dump_dir) && phase_wanted(ctx, row) && function_wanted(ctx, d->function);
 }
 
 void dump_module_before(Ctx *ctx, const Module *m, int row)

@@ -449,8 +449,7 @@ void phase_run_module(Ctx *ctx, Module *m)
     ctx->progress[row] += progress;
     if (o->contracts && progress != changed)
         heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d): %s", phase_info[row].name, row,
-                  changed ? "changed the module and reports no progress"
-                          : "reports progress and changed nothing");
+                  changed ? "changed the module and reports no progress" : "reports progress and changed nothing");
     check_module(ctx, m, row);
     dump_module_after(ctx, m, row, changed);
     if (ctx->watch.after)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Builds plans: the list of phases that run, in order.
 //
-// A plan is a list of rows. The default plan is the module phases of FIRST rows, then every slot that does something and whose gate is open, in order, each
-// followed by its recipes. Options that name, disable, start or stop phases only edit the list. Before a row that
-// requires the other form, a conversion is inserted (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov).
+// A plan is a list of rows. The default plan is the module phases of FIRST rows, then every slot that does something
+// and whose gate is open, in order, each followed by its recipes. Options that name, disable, start or stop phases only
+// edit the list. Before a row that requires the other form, a conversion is inserted (23 GenerateMovPhi, 73
+// ConvertAllMovPhiToMov).
 //
 // All functions share one plan, except where a pragma or a WHEN record changes NamedPhases, DisablePhases or
 // NvOptRecipes for a function. These knobs and DUMPIR are read when a function is entered, outside of phases, so
@@ -148,7 +149,7 @@ typedef struct Planner {
     PhaseForm form;    // form of the function after the entries so far; initially multi
     bool named;        // an option or a knob lists the phases
     uint32_t recipes;  // bit per recipe: enabled
-    int first, last;  // places
+    int first, last;   // places
 } Planner;
 
 // Returns the place of an entry for --start-before and --stop-after: a sub-pass lies between its slot and the next, and
@@ -257,8 +258,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
     if (!add_rows(p->ctx, p->arena, disable_option(o), o->disabled, p->plan->off, why) ||
         !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
         (o->start && !find_one("--start-before", o->start, &start, why)) ||
-        (o->stop && !find_one("--stop-after", o->stop, &stop, why)) ||
-        !recipes_parse(knobs->recipes, &p->recipes, why))
+        (o->stop && !find_one("--stop-after", o->stop, &stop, why)) || !recipes_parse(knobs->recipes, &p->recipes, why))
         return false;
     disable_together(p->plan->off);
     p->first = o->start ? bound_of(start, false) : 0;

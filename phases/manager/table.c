@@ -39,8 +39,9 @@
 #define CONVENTIONAL PROP_CONVENTIONAL
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
-#define PHASE(index, name, function, kind, gate, scope, form, classes, needs, keeps, summary) \
-    [index] = {name, BODY_##scope(function), PK_##kind, PG_##gate, PS_##scope, PF_##form, classes, needs, keeps, summary},
+#define PHASE(index, name, function, kind, gate, scope, form, classes, needs, keeps, summary)                      \
+    [index] = {name,   BODY_##scope(function), PK_##kind, PG_##gate, PS_##scope, PF_##form, classes, needs, keeps, \
+               summary},
 #include "phases/phases.def"
 };
 #undef backend

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Removes functions that nothing reaches, and variables that nothing names.
 //
-// Sub-pass: OriDeadFunctions, before slot 0. Kernels, `.visible` and `.weak` functions are roots, and so are variables of
-// the module that hosts or other modules can name, and text that is kept verbatim (`.alias`, debug sections). A function
-// that no root reaches goes, together with its prototypes. A `.shared` variable, and a variable that a function declared,
-// go if no function and no variable that is left names them. Prototypes without a definition go with their last use:
-// ptxas reports them as unresolved.
+// Sub-pass: OriDeadFunctions, before slot 0. Kernels, `.visible` and `.weak` functions are roots, and so are variables
+// of the module that hosts or other modules can name, and text that is kept verbatim (`.alias`, debug sections). A
+// function that no root reaches goes, together with its prototypes. A `.shared` variable, and a variable that a
+// function declared, go if no function and no variable that is left names them. Prototypes without a definition go with
+// their last use: ptxas reports them as unresolved.
 //
 //     device @square(@a: 32) -> @r: 32 { ... }       ->     nothing, after all calls of it were inlined
 //
@@ -50,8 +50,8 @@ static bool is_root(const Ctx *ctx, const Module *m, const Item *item)
     if (item->kind == ITEM_VAR)
         return !is_own(&m->syms.at[item->index]);
     const Fn *fn = m->fns.at[item->index];
-    return fn->flags & FN_DEFINED &&
-           ((ctx->wanted && !ctx->wanted(ctx->wanted_user, fn)) || fn->flags & FN_KERNEL || m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
+    return fn->flags & FN_DEFINED && ((ctx->wanted && !ctx->wanted(ctx->wanted_user, fn)) || fn->flags & FN_KERNEL ||
+                                      m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
 }
 
 static void mark_roots(const Ctx *ctx, Liveness *l)

@@ -152,8 +152,8 @@ static InstrId append_direct(Devirtualization *d, BlockId b, InstrId id, SymId t
     DescId direct = desc_intern(fn->tables, desc->mnem, text, len, &why);
     if (!direct)
         heap_fail(fn->arena.heap, ST_INTERNAL, "a call has no direct form");
-    InstrId to = b ? ir_append(fn, b, direct, i->flags, ops, kept)
-                   : ir_insert_before(fn, id, direct, i->flags, ops, kept);
+    InstrId to =
+        b ? ir_append(fn, b, direct, i->flags, ops, kept) : ir_insert_before(fn, id, direct, i->flags, ops, kept);
     ir_instr(fn, to)->line = ir_instr(fn, id)->line;
     ir_instr(fn, to)->callseq = ir_instr(fn, id)->callseq;
     return to;
@@ -322,11 +322,12 @@ static void report(Devirtualization *d, InstrId call, const Targets *t)
     char name[200];
     name_text(&m->tables, m->syms.at[t->at[0]].name, name, sizeof name);
     if (t->n == 1)
-        remark(d->ctx, d->fn, call, RM_PASSED, "Devirtualized",
-               "the call through a register is a call of {Callee:%s}", name);
+        remark(d->ctx, d->fn, call, RM_PASSED, "Devirtualized", "the call through a register is a call of {Callee:%s}",
+               name);
     else
         remark(d->ctx, d->fn, call, RM_PASSED, "Devirtualized",
-               "the call through a register is a call of one of {Functions:%u} functions, as of {Callee:%s}", t->n, name);
+               "the call through a register is a call of one of {Functions:%u} functions, as of {Callee:%s}", t->n,
+               name);
 }
 
 static void devirtualize(Devirtualization *d, InstrId call)

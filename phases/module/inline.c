@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Replaces calls by the bodies of the functions, callees first.
 //
-// Sub-pass: OriInline, before slot 0. The functions are visited in the bottom-up order of the call graph. In a function,
-// the calls of functions that were visited before are inlined (ir/rewrite/inline_call.c). If the function has callers
-// itself, it is then optimized (prepare.c), so that its size is that of optimized code, and so that callers copy little.
-// Each function that remains runs the rest of the plan once.
+// Sub-pass: OriInline, before slot 0. The functions are visited in the bottom-up order of the call graph. In a
+// function, the calls of functions that were visited before are inlined (ir/rewrite/inline_call.c). If the function has
+// callers itself, it is then optimized (prepare.c), so that its size is that of optimized code, and so that callers
+// copy little. Each function that remains runs the rest of the plan once.
 //
 //     R1 = ld.param.b32 [@n]                         R1 = ld.param.b32 [@n]
 //     st.param.b32 [@a0], R1          #1             st.local.b32 [@x], R1
@@ -15,11 +15,11 @@
 //
 // A call is inlined if it adds less than InlineThreshold instructions, or if it is the only one of a private function
 // with at most InlineSingleMax instructions, or if all other inlined calls of the caller and this one add at most
-// InlineBudget instructions (inline_cost.c). Frontends that optimize inline by themselves, and leave only calls that the
-// author wants to stay (`__noinline__` has no mark in PTX). So if neither function has variables in local memory, which
-// unoptimized code always has, InlineOptimized is the limit, and the budget does not apply. On samples of nvcc -O3 with
-// the limits of unoptimized code, in_polygon executes 6 % less and has 17 % more instructions, parse_numbers 25 % less
-// and 82 % more.
+// InlineBudget instructions (inline_cost.c). Frontends that optimize inline by themselves, and leave only calls that
+// the author wants to stay (`__noinline__` has no mark in PTX). So if neither function has variables in local memory,
+// which unoptimized code always has, InlineOptimized is the limit, and the budget does not apply. On samples of nvcc
+// -O3 with the limits of unoptimized code, in_polygon executes 6 % less and has 17 % more instructions, parse_numbers
+// 25 % less and 82 % more.
 //
 // Must not fire:
 //     callee that calls itself, also through others  the copy would contain the call again
@@ -28,8 +28,8 @@
 //                                                    a trap, since the grid ends
 //     ld.param in another block than the call        ptxas miscompiles such sequences; they stay as they are
 //     a carry live across the call                   a carry lives in one block
-//     callee with shfl.sync, before sm_70,           threads that diverge there must not execute it; a call in the entry
-//     except in the entry block                      block is executed by all
+//     callee with shfl.sync, before sm_70,           threads that diverge there must not execute it; a call in the
+//     entry except in the entry block                      block is executed by all
 //
 // `.shared`, `.global` and `.const` variables of a callee are one object for all calls, so they move to the module
 // (statics.c). Then the items are ordered so that declarations precede uses (order_items.c).
@@ -46,11 +46,11 @@ enum { TURNS = 3 };
 // A function as a callee.
 typedef struct Callee {
     bool visited;
-    bool absorbed;  // its only call is to be inlined before its own calls are
+    bool absorbed;         // its only call is to be inlined before its own calls are
     bool naive;            // it had variables in local memory that were promoted
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
-    uint32_t callers;  // calls of it that are left
+    uint32_t callers;     // calls of it that are left
     VEC(uint32_t) calls;  // nodes that it still calls, one for each call
 } Callee;
 
@@ -67,9 +67,9 @@ typedef struct Inlining {
     Inliner in;
     bool naive;  // it has variables in local memory
     int64_t growth;
-    VEC(InstrId) calls;      // to inline, in layout order
-    VEC(BlockId) copies;     // pairs: the first and the last block of a copy whose calls may be inlined
-    VEC(uint32_t) refused;   // absorbed callees whose call stays
+    VEC(InstrId) calls;     // to inline, in layout order
+    VEC(BlockId) copies;    // pairs: the first and the last block of a copy whose calls may be inlined
+    VEC(uint32_t) refused;  // absorbed callees whose call stays
 } Inlining;
 
 static const char *name_of(const Fn *fn, char buf[static 200])
@@ -112,7 +112,8 @@ static bool is_listed(const char *list, const Fn *fn)
 static uint32_t count_constants(const Inliner *in, const Instr *call)
 {
     uint32_t n = 0;
-    FOR_SEQUENCE(in, call->callseq, access) {
+    FOR_SEQUENCE(in, call->callseq, access)
+    {
         const Instr *i = ir_instr(in->fn, access->id);
         n += ir_desc(in->fn, i)->op == OP_ST && op_is_const(*ir_use(in->fn, i, 2));
     }

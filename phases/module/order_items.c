@@ -12,16 +12,16 @@
 typedef struct Order {
     Module *m;
     Arena scratch;
-    bool *declared;       // by SymId
-    bool *begun;          // by SymId: the symbols of the initializer are wanted
-    bool *placed;         // by index of a function
-    uint32_t *prototype;  // by SymId: the first declaration without a body, plus 1; 0 = none
-    uint32_t *definition;  // the same for the declaration with one
-    VEC(SymId) variables;  // those with items, in order
+    bool *declared;          // by SymId
+    bool *begun;             // by SymId: the symbols of the initializer are wanted
+    bool *placed;            // by index of a function
+    uint32_t *prototype;     // by SymId: the first declaration without a body, plus 1; 0 = none
+    uint32_t *definition;    // the same for the declaration with one
+    VEC(SymId) variables;    // those with items, in order
     uint32_t *variable_at;   // by SymId: the index in `variables` plus 1; 0 = none
     uint32_t next_variable;  // the first one that was not wanted
     VEC(Item) items;         // in the new order
-    VEC(SymId) wanted;     // symbols to declare, the next one last
+    VEC(SymId) wanted;       // symbols to declare, the next one last
 } Order;
 
 /* -- Prototypes ----------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Optimizes a function before it is inlined, so that its size is that of optimized code, and copies are small; or before
-// its callees are, so that calls through registers become direct.
+// Optimizes a function before it is inlined, so that its size is that of optimized code, and copies are small; or
+// before its callees are, so that calls through registers become direct.
 #include "phases/bundles/bundle.h"
 #include "phases/module/module.h"
 

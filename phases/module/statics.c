@@ -82,7 +82,8 @@ static void rename_operands(const Fn *fn, const SymId *to)
             const Instr *i = ir_instr(fn, id);
             Operand *ops = ir_ops(fn, i);
             for (uint32_t k = 0; k < i->nops; k++) {
-                uint32_t s = op_kind(ops[k]) == K_SYM && op_index(ops[k]) & SYM_LOCAL ? op_index(ops[k]) & ~SYM_LOCAL : 0;
+                uint32_t s =
+                    op_kind(ops[k]) == K_SYM && op_index(ops[k]) & SYM_LOCAL ? op_index(ops[k]) & ~SYM_LOCAL : 0;
                 if (s && to[s])
                     ops[k] = (Operand){op_sym(to[s]).word | (ops[k].word & 1u << 31), ops[k].mods};
             }

@@ -109,8 +109,14 @@ static void run_plan(Net *net, Ctx *ctx, const char *plan)
     run_each_again(&net->each, ctx, m);
     out_init(&out, &ctx->arena, out_to_text, &text);
     lang_write_header(m, lang, &out);
-    batch_run(
-        &(Batch){.ctx = ctx, .module = m, .end = m->items.n, .whole = true, .threads = 1, .out = &out, .lang = lang, .keep = true});
+    batch_run(&(Batch){.ctx = ctx,
+                       .module = m,
+                       .end = m->items.n,
+                       .whole = true,
+                       .threads = 1,
+                       .out = &out,
+                       .lang = lang,
+                       .keep = true});
     out_flush(&out);
     run_each_output(&net->each, &text, lang);
     for (int row = 0; row < PHASE_ROWS; row++)

@@ -141,7 +141,8 @@ static void verify(Test *t, const Module *m)
 
 static void run_phases(Test *t, Module *m)
 {
-    batch_run(&(Batch){.ctx = t->ctx, .module = m, .end = m->items.n, .whole = true, .wanted = is_selected, .user = t, .keep = true});
+    batch_run(&(Batch){
+        .ctx = t->ctx, .module = m, .end = m->items.n, .whole = true, .wanted = is_selected, .user = t, .keep = true});
 }
 
 static TextBuffer print(Test *t, const Module *m, Lang lang)
