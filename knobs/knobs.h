@@ -164,6 +164,8 @@ typedef struct KnobFunction {
 } KnobFunction;
 
 /* view.c */
+// True if a condition of some setting is a hash of the function.
+bool knob_has_hashes(const KnobStore *store);
 // Makes a view outside of functions, with the unconditional settings. The store must be complete.
 void knobs_init(Knobs *k, const KnobStore *store, Heap *heap);
 void knobs_free(Knobs *k);

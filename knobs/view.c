@@ -15,6 +15,15 @@ typedef struct Entered {
     uint64_t hash;
 } Entered;
 
+bool knob_has_hashes(const KnobStore *store)
+{
+    for (uint32_t k = 0; k < store->layer.records.n; k++)
+        for (uint32_t c = 0; c < store->layer.records.at[k]->conditions.n; c++)
+            if (store->layer.records.at[k]->conditions.at[c].kind == KC_FH)
+                return true;
+    return false;
+}
+
 static bool hash_in(Entered *e, uint64_t lo, uint64_t hi)
 {
     if (!e->fn->hash)

@@ -357,7 +357,7 @@ bool phase_may_report(const Ctx *ctx, const Module *m);
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);
 // Activates the knobs of a function. Returns its plan: the plan of the context, or `own`, which is made in the arena.
 const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own);
-// Returns the hash of a function as Ori text, which FH of knob settings matches.
+// Returns the hash of a function as Ori text. FH of knob settings matches that of the input.
 uint64_t phase_text_hash(const Fn *fn);
 
 /* manager/manager.c */
@@ -369,6 +369,8 @@ bool phase_self_checks(PhaseOptions *o, const char *list);
 // Runs the current stage of the plan over a function; after the last stage, verifies it. Unwinds on internal errors.
 // May replace *fn by another object. The caller calls module_note_pure() afterwards, for later functions of the module.
 void phase_run(Ctx *ctx, Fn **fn);
+// Records the functions of a module as they are before phases run over the module, if statistics or settings ask for it.
+void phase_note_input(const Ctx *ctx, Module *m);
 // Starts the first or next stage of the plan. False: there is none.
 bool phase_next_stage(Ctx *ctx);
 // True if the plan has a phase over the module.

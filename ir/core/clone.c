@@ -78,6 +78,7 @@ Fn *fn_clone(const Fn *from)
     for (uint32_t k = 1; k < fn->syms.n; k++)
         copy_symbol(a, ir_sym(fn, k | SYM_LOCAL));
     copy_sig(a, &fn->sig);
+    fn->input = fn->input ? arena_copy(a, fn->input, sizeof *fn->input) : NULL;
     COPY_VEC(a, &fn->directives);
     COPY_VEC(a, &fn->knobs);
     COPY_VEC(&fn->code, &fn->where);

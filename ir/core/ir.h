@@ -606,6 +606,12 @@ typedef struct DefTable {
 // Returns the capacity for a table of n registers that may grow.
 static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
 
+// A function as it was read, before phases over the module changed it.
+typedef struct FnInput {
+    uint32_t instrs, blocks, regs;
+    uint64_t text_hash;
+} FnInput;
+
 struct Fn {
     Module *module;
     Arena arena, code;  // code: of `instrs`, `ops` and `where`
@@ -631,6 +637,7 @@ struct Fn {
     uint32_t classes;      // IC_* of all descriptors of its instructions and symbols since the last compaction
     uint32_t verified[4];  // by level: the version verified last
     uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)
+    FnInput *input;        // NULL: no phase over the module has run, or nothing asks for it
     uint32_t dumped;       // number of phases after which the function was dumped (phases/manager/dump.c)
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
     size_t offset;         // in the source, for messages

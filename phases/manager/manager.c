@@ -302,18 +302,42 @@ static Stage stage_of(const Ctx *ctx, const Plan *plan)
     return plan == &ctx->plan ? ctx->stage : (Stage){0, last ? plan->at.n : 0};
 }
 
+static FnInput input_of(const Fn *fn, bool hash)
+{
+    return (FnInput){.instrs = fn->ninstrs,
+                     .blocks = fn->nblocks,
+                     .regs = fn->regs.n - 1,
+                     .text_hash = hash ? phase_text_hash(fn) : 0};
+}
+
+void phase_note_input(const Ctx *ctx, Module *m)
+{
+    bool changes = ctx->has_calls && phase_plan_has_module(ctx);
+    bool all = ctx->options.stats || knob_has_hashes(ctx->settings);
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        Fn *fn = m->fns.at[k];
+        if (fn)
+            fn->input = NULL;
+        if (!fn || !(fn->flags & FN_DEFINED) || !changes || !(all || fn->knobs.n))
+            continue;
+        FnInput input = input_of(fn, true);
+        fn->input = arena_copy(&fn->arena, &input, sizeof input);
+    }
+}
+
 void phase_run(Ctx *ctx, Fn **at)
 {
     Fn *fn = *at;
     bool last = ctx->stage.end == ctx->plan.at.n;
     bool stats = ctx->options.stats && last;
+    FnInput input = fn->input ? *fn->input : input_of(fn, stats);
     FnStats s = {.name = fn->module->syms.at[fn->sym].name,
-                 .instrs_in = fn->ninstrs,
-                 .blocks_in = fn->nblocks,
-                 .regs_in = fn->regs.n - 1};
+                 .instrs_in = input.instrs,
+                 .blocks_in = input.blocks,
+                 .regs_in = input.regs,
+                 .text_hash = input.text_hash};
     double start = stats ? phase_clock() : 0;
     Arena arena;
-    s.text_hash = stats ? phase_text_hash(fn) : 0;
     const Plan *plan = phase_enter(ctx, fn, &arena);
     Stage stage = stage_of(ctx, plan);
     for (uint32_t k = stage.first; k < stage.end; k++) {

@@ -464,7 +464,11 @@ uint64_t phase_text_hash(const Fn *fn)
     return hash;
 }
 
-static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
+static uint64_t hash_of(void *user)
+{
+    const Fn *fn = user;
+    return fn->input ? fn->input->text_hash : phase_text_hash(fn);
+}
 
 // Returns the texts of pragmas, with their offsets if there is a source to report errors in.
 static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText *knobs, uint32_t n, const Diag *diag)

@@ -373,6 +373,8 @@ void batch_run(Batch *b)
     ctx->wanted = b->wanted;
     ctx->wanted_user = b->user;
     ctx->has_calls = b->whole && module_has_calls(b->module);
+    if (b->whole)
+        phase_note_input(ctx, b->module);
     for (ctx->staged = false; phase_next_stage(ctx);) {
         bool last = ctx->stage.end == ctx->plan.at.n;
         if (phase_stage_row(ctx) >= 0) {
