@@ -17,9 +17,10 @@
 // with at most InlineSingleMax instructions, or if all other inlined calls of the caller and this one add at most
 // InlineBudget instructions (inline_cost.c). Frontends that optimize inline by themselves, and leave only calls that
 // the author wants to stay (`__noinline__` has no mark in PTX). So if neither function has variables in local memory,
-// which unoptimized code always has, InlineOptimized is the limit, and the budget does not apply. On samples of nvcc
-// -O3 with the limits of unoptimized code, in_polygon executes 6 % less and has 17 % more instructions, parse_numbers
-// 25 % less and 82 % more.
+// which unoptimized code always has, the limits are InlineOptimized, and for the only call InlineThreshold, since a
+// larger function is a cold path that was outlined; the budget does not apply. On samples of nvcc -O3 with the limits
+// of unoptimized code, in_polygon executes 6 % less and has 17 % more instructions, parse_numbers 25 % less and 82 %
+// more.
 //
 // Must not fire:
 //     callee that calls itself, also through others  the copy would contain the call again
@@ -28,8 +29,8 @@
 //                                                    a trap, since the grid ends
 //     ld.param in another block than the call        ptxas miscompiles such sequences; they stay as they are
 //     a carry live across the call                   a carry lives in one block
-//     callee with shfl.sync, before sm_70,           threads that diverge there must not execute it; a call in the
-//     entry except in the entry block                      block is executed by all
+//     callee with shfl.sync, before sm_70            threads that diverge at the call must not execute it; allowed in
+//                                                    the entry block
 //
 // `.shared`, `.global` and `.const` variables of a callee are one object for all calls, so they move to the module
 // (statics.c). Then the items are ordered so that declarations precede uses (order_items.c).
@@ -47,7 +48,7 @@ enum { TURNS = 3 };
 typedef struct Callee {
     bool visited;
     bool absorbed;         // its only call is to be inlined before its own calls are
-    bool naive;            // it had variables in local memory that were promoted
+    bool naive;            // it was unoptimized code
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
     uint32_t callers;     // calls of it that are left
@@ -65,7 +66,7 @@ typedef struct Inlining {
     // Of the current caller.
     uint32_t node;
     Inliner in;
-    bool naive;  // it has variables in local memory
+    bool naive;  // it is unoptimized code
     int64_t growth;
     VEC(InstrId) calls;     // to inline, in layout order
     VEC(BlockId) copies;    // pairs: the first and the last block of a copy whose calls may be inlined
@@ -79,15 +80,39 @@ static const char *name_of(const Fn *fn, char buf[static 200])
 
 /* -- Decisions ------------------------------------------------------------------------------------------ */
 
-// True if a function has variables in local memory, or in all other spaces.
-static bool has_variables(const Fn *fn, bool local)
+static bool has_local(const Fn *fn)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        if (symbol_classes(ir_sym(fn, k | SYM_LOCAL)) & IC_LOCAL)
+            return true;
+    return false;
+}
+
+// True if a function has variables that all calls share.
+static bool has_statics(const Fn *fn)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_VAR && (s->space == SP_LOCAL) == local && !(s->flags & SYM_GONE))
+        if (s->kind == SYM_VAR && s->space != SP_LOCAL && !(s->flags & SYM_GONE))
             return true;
     }
     return false;
+}
+
+// True for unoptimized code: the function has variables in local memory, and an eighth of its instructions at least
+// access local memory or generic addresses. Optimized code has arrays there, with fewer accesses.
+static bool is_naive(const Fn *fn)
+{
+    uint32_t accesses = 0;
+    if (!has_local(fn))
+        return false;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            Mod space = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
+            accesses += (d->op == OP_LD || d->op == OP_ST) && (space == MOD_NONE || space == MOD_LOCAL);
+        }
+    return accesses >= fn->ninstrs / 8;
 }
 
 // True if the list of a knob has a pattern that matches the function.
@@ -147,7 +172,7 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
         return "InlineOff lists it";
     if (c->obstacle)
         return c->obstacle;
-    if (has_variables(callee, false) && !phase_transforms(ctx, callee))
+    if (has_statics(callee) && !phase_transforms(ctx, callee))
         return "it has variables that all calls share, and is kept as it is";
     if (c->cost.collective && in->m->isa.sm < 70 && call->block != fn->first)
         return "its threads may diverge at the call, which has instructions of a whole warp";
@@ -162,7 +187,7 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
     int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
     bool single = c->callers == 1 && is_private(in->graph, node), naive = in->naive || c->naive;
     if (growth < knob_int(&ctx->knobs, naive ? KNOB_INLINE_THRESHOLD : KNOB_INLINE_OPTIMIZED) ||
-        (single && c->cost.size <= (uint64_t)knob_int(&ctx->knobs, KNOB_INLINE_SINGLE)))
+        (single && c->cost.size <= (uint64_t)knob_int(&ctx->knobs, naive ? KNOB_INLINE_SINGLE : KNOB_INLINE_THRESHOLD)))
         return true;
     if (!naive || in->growth + growth > knob_int(&ctx->knobs, KNOB_INLINE_GROWTH))
         return false;
@@ -209,7 +234,7 @@ static void inline_one(Inlining *in, InstrId id)
     uint32_t node = in->graph->node_of[ir_callee(fn, ir_instr(fn, id))] - 1;
     Fn *callee = in->m->fns.at[node];
     Callee *c = &in->callees[node];
-    if (has_variables(callee, false))
+    if (has_statics(callee))
         module_take_statics(in->m, callee);
     BlockId before = ir_instr(fn, id)->block, last = inline_call(&in->in, id, callee, !c->absorbed);
     if (c->absorbed) {
@@ -241,7 +266,7 @@ static bool inline_calls(Inlining *in, Fn *fn)
     in->growth = 0;
     if (in->ctx->remarks)
         remarks_run(in->ctx->remarks, PH_INLINE);
-    in->naive = has_variables(fn, true);
+    in->naive = is_naive(fn);
     in->copies.n = 0;
     inline_begin(&in->in, fn);
     inline_calls_of(in, fn->first, fn->last);
@@ -331,7 +356,7 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
     bool callee = in->graph->callers[node] || in->graph->flags[node] & ADDRESS_TAKEN;
     if (!fn || !(fn->flags & FN_DEFINED) || !(callee || fn->classes & IC_CALL))
         return;
-    c->naive = has_variables(fn, true);
+    c->naive = is_naive(fn);
     c->visited = true;
     if (may_absorb && callee && phase_transforms(ctx, fn) && absorb(in, node))
         return;
