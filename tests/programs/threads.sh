@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # threads.sh: checks that the output does not depend on the number of threads, nor on the pieces in which a module is
-# read: all samples and some random programs, on one thread, on eight, and on eight in pieces of one function each. The
-# same for messages about modules of several pieces. Uses ThreadSanitizer if the compiler supports it.
+# read: all samples, some random programs and modules with calls, on one thread, on eight, and on eight in pieces of one
+# function each. The same for messages about modules of several pieces. Uses ThreadSanitizer if the compiler supports it.
 #
 #   tests/programs/threads.sh [-q]        -q: without ThreadSanitizer
 #
@@ -42,7 +42,8 @@ while [ $seed -le 40 ]; do
     "$ORIGEN" --seed $seed -o "$work/random$seed.ptx"
     seed=$((seed + 1))
 done
-for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori "$work"/random*.ptx; do
+for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori "$work"/random*.ptx \
+    tests/golden/phases/OriInline/*.ptx tests/golden/phases/OriDeadFunctions/*.ptx; do
     "$ORIOPT" "$file" -o "$work/one" || bad "$file"
     compare "$file" "$file" "$ORIOPT" -j8
     compare "$file" "$file" "$ORIOPT" -j8 --piece=1

@@ -41,6 +41,7 @@
     X(rdefs)           \
     X(pointers)        \
     X(memory_versions) \
+    X(call_graph)      \
     X(verify_form)     \
     X(clone)           \
     X(contracts)       \
