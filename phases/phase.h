@@ -369,7 +369,8 @@ bool phase_self_checks(PhaseOptions *o, const char *list);
 // Runs the current stage of the plan over a function; after the last stage, verifies it. Unwinds on internal errors.
 // May replace *fn by another object. The caller calls module_note_pure() afterwards, for later functions of the module.
 void phase_run(Ctx *ctx, Fn **fn);
-// Records the functions of a module as they are before phases run over the module, if statistics or settings ask for it.
+// Records the functions of a module as they are before phases run over the module, if statistics or settings ask for
+// it.
 void phase_note_input(const Ctx *ctx, Module *m);
 // Starts the first or next stage of the plan. False: there is none.
 bool phase_next_stage(Ctx *ctx);

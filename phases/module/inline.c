@@ -60,7 +60,8 @@ typedef struct Inlining {
     Module *m;
     CallGraph *graph;
     Arena scratch;
-    Callee *callees;  // by node
+    ModuleNames names;  // made when the first variable moves to the module
+    Callee *callees;    // by node
     bool progress;
     bool again;  // a call that became direct waits for its callee to be visited
     // Of the current caller.
@@ -174,7 +175,7 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
         return c->obstacle;
     if (has_statics(callee) && !phase_transforms(ctx, callee))
         return "it has variables that all calls share, and is kept as it is";
-    if (c->cost.collective && in->m->isa.sm < 70 && call->block != fn->first)
+    if (c->cost.collective && in->m->isa.sm < 70 && (call->block != fn->first || ir_guarded(call)))
         return "its threads may diverge at the call, which has instructions of a whole warp";
     return inline_call_obstacle(&in->in, id, callee);
 }
@@ -185,9 +186,12 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
     Ctx *ctx = in->ctx;
     const Callee *c = &in->callees[node];
     int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
-    bool single = c->callers == 1 && is_private(in->graph, node), naive = in->naive || c->naive;
-    if (growth < knob_int(&ctx->knobs, naive ? KNOB_INLINE_THRESHOLD : KNOB_INLINE_OPTIMIZED) ||
-        (single && c->cost.size <= (uint64_t)knob_int(&ctx->knobs, naive ? KNOB_INLINE_SINGLE : KNOB_INLINE_THRESHOLD)))
+    int64_t threshold = knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD),
+            optimized = knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED);
+    bool naive = in->naive || c->naive || optimized >= threshold;
+    bool single = c->callers == 1 && is_private(in->graph, node);
+    int64_t largest = naive ? knob_int(&ctx->knobs, KNOB_INLINE_SINGLE) : threshold;
+    if (growth < (naive ? threshold : optimized) || (single && c->cost.size <= largest))
         return true;
     if (!naive || in->growth + growth > knob_int(&ctx->knobs, KNOB_INLINE_GROWTH))
         return false;
@@ -217,15 +221,22 @@ static void consider(Inlining *in, InstrId id)
     if (why) {
         remark(ctx, fn, id, RM_MISSED, "NotInlined",
                "the call of {Callee:%s}, which has {Instructions:%u} instructions, stays: {Reason:%s}",
-               name_of(callee, name), c->cost.size, why);
+               name_of(callee, name), (uint32_t)c->cost.size, why);
         return;
     }
     remark(ctx, fn, id, RM_PASSED, "Inlined", "the call of {Callee:%s} is replaced by {Instructions:%u} instructions",
-           name_of(callee, name), c->cost.size);
+           name_of(callee, name), (uint32_t)c->cost.size);
     VEC_PUSH(&in->scratch, &in->calls, id);
 }
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
+
+static void take_statics(Inlining *in, Fn *callee)
+{
+    if (!in->names.at.n)
+        module_names_init(&in->names, &in->scratch, in->m);
+    module_take_statics(&in->names, in->m, callee);
+}
 
 // Inlines a call whose callee has no obstacle.
 static void inline_one(Inlining *in, InstrId id)
@@ -235,7 +246,7 @@ static void inline_one(Inlining *in, InstrId id)
     Fn *callee = in->m->fns.at[node];
     Callee *c = &in->callees[node];
     if (has_statics(callee))
-        module_take_statics(in->m, callee);
+        take_statics(in, callee);
     BlockId before = ir_instr(fn, id)->block, last = inline_call(&in->in, id, callee, !c->absorbed);
     if (c->absorbed) {
         VEC_PUSH(&in->scratch, &in->copies, ir_block(fn, before)->next);
@@ -268,12 +279,15 @@ static bool inline_calls(Inlining *in, Fn *fn)
         remarks_run(in->ctx->remarks, PH_INLINE);
     in->naive = is_naive(fn);
     in->copies.n = 0;
+    uint32_t first_symbol = fn->syms.n;
     inline_begin(&in->in, fn);
     inline_calls_of(in, fn->first, fn->last);
     for (uint32_t k = 0; k < in->copies.n; k += 2)
         inline_calls_of(in, in->copies.at[k], in->copies.at[k + 1]);
     bool progress = in->in.inlined;
     inline_end(&in->in);
+    if (in->names.at.n)
+        module_names_add(&in->names, fn, first_symbol);
     if (progress)
         merge_blocks(fn);
     return progress;
@@ -331,7 +345,7 @@ static bool is_absorbed(Inlining *in, uint32_t node)
     Fn *fn = in->m->fns.at[node];
     bool once = g->callers[node] == 1 && is_private(g, node) && !(g->flags[node] & CALLS_ITSELF);
     return once && fn->classes & IC_CALL && !inline_callee_obstacle(fn) &&
-           callee_cost(fn).size <= (uint64_t)knob_int(&in->ctx->knobs, KNOB_INLINE_SINGLE);
+           callee_cost(fn).size <= knob_int(&in->ctx->knobs, KNOB_INLINE_SINGLE);
 }
 
 // Records an absorbed callee. It stays as it is until its call is inlined or refused.
@@ -341,11 +355,21 @@ static bool absorb(Inlining *in, uint32_t node)
     Callee *c = &in->callees[node];
     Fn *fn = in->m->fns.at[node];
     phase_enter(in->ctx, fn, &arena);
+    knobs_enter_phase(&in->ctx->knobs, PH_INLINE);
     c->absorbed = is_absorbed(in, node);
     phase_leave(in->ctx, fn, &arena);
     if (c->absorbed)
         measure(in, node);
     return c->absorbed;
+}
+
+// True if a plan has a row. A pragma may give a function a plan of its own.
+static bool plan_has(const Plan *plan, int row)
+{
+    for (uint32_t k = 0; k < plan->at.n; k++)
+        if (plan->at.at[k].row == row)
+            return true;
+    return false;
 }
 
 static void visit(Inlining *in, uint32_t node, bool may_absorb)
@@ -363,8 +387,10 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
     in->node = node;
     if (phase_transforms(ctx, fn)) {
         Arena arena;
-        phase_enter(ctx, fn, &arena);
-        bool changed = knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
+        const Plan *plan = phase_enter(ctx, fn, &arena);
+        knobs_enter_phase(&ctx->knobs, PH_INLINE);
+        bool changed =
+            plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
         if (changed)
             phase_changed(fn);
         in->progress |= changed;

@@ -7,10 +7,25 @@
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 
+/* names.c */
+// The names that symbols, labels and registers of a module have.
+typedef struct ModuleNames {
+    Arena *arena;
+    VEC(struct NameUse) at;
+    IdSet index;
+} ModuleNames;
+// Collects the names of a module.
+void module_names_init(ModuleNames *names, Arena *arena, const Module *m);
+// Adds the symbols of a function from this index on, and with 1 also its labels and registers.
+void module_names_add(ModuleNames *names, const Fn *fn, uint32_t first_symbol);
+// Returns a name for a variable of the function that becomes one of the module: its own name, or with another number if
+// another declaration has it. Stem 0: the tables of the module lack the stem.
+Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name);
+
 /* statics.c */
 // Moves the `.shared`, `.global` and `.const` variables of a function to the module, where copies of the function name
 // the same objects. The caller calls module_order_items() afterwards. Returns progress.
-bool module_take_statics(Module *m, Fn *fn);
+bool module_take_statics(ModuleNames *names, Module *m, Fn *fn);
 
 /* order_items.c */
 // Orders the items so that each symbol is declared before the first item that names it: moves variables and prototypes
@@ -26,7 +41,7 @@ bool prepare_function(Ctx *ctx, Fn *fn, bool *direct);
 /* inline_cost.c */
 // The cost of a callee.
 typedef struct CalleeCost {
-    uint32_t size;    // instructions, without markers and accesses of parameters
+    int64_t size;     // instructions, without markers and accesses of parameters
     uint32_t locals;  // bytes of `.local` variables
     bool collective;  // has instructions that threads of a warp execute together
 } CalleeCost;

@@ -3,7 +3,7 @@
 //
 // A variable in `.shared`, `.global` or `.const` is one object, wherever it is declared. A copy of the function in
 // another one must name the same object. The variable keeps its name if no other symbol, label or register of the
-// module has it; otherwise the name gets a new number.
+// module has it; otherwise the name gets a new number (names.c).
 #include "phases/module/module.h"
 
 static bool is_static(const Sym *s)
@@ -11,56 +11,12 @@ static bool is_static(const Sym *s)
     return s->kind == SYM_VAR && s->space != SP_LOCAL && s->space != SP_REG && !(s->flags & SYM_GONE);
 }
 
-// True if a function declares the name, other than by this symbol.
-static bool fn_declares(const Fn *fn, Name name, const Sym *except)
-{
-    for (uint32_t k = 1; k < fn->syms.n; k++)
-        if (ir_sym(fn, k | SYM_LOCAL) != except && name_same(ir_sym(fn, k | SYM_LOCAL)->name, name))
-            return true;
-    FOR_BLOCKS(fn, b)
-        if (name_same(ir_block(fn, b)->label, name))
-            return true;
-    for (RegId r = 1; r < fn->regs.n; r++)
-        if (ir_reg(fn, r)->flags & REG_NAMED && name_same(ir_reg(fn, r)->name, name))
-            return true;
-    return false;
-}
-
-static bool is_taken(const Module *m, Name name, const Sym *except)
-{
-    if (module_find(m, name))
-        return true;
-    for (uint32_t k = 0; k < m->fns.n; k++)
-        if (m->fns.at[k] && fn_declares(m->fns.at[k], name, except))
-            return true;
-    return false;
-}
-
-// Returns the name with a stem of the module's tables. A function that was read back has stems of its own.
-static Name module_name(const Module *m, const Fn *fn, Name name)
-{
-    Str stem = tab_str(fn->tables, name.stem);
-    StrId id = str_find(&m->tables.strs, stem.text, stem.len);
-    return id == STR_NONE ? (Name){0} : (Name){id, name.number};
-}
-
-static Name free_name(const Module *m, Name name, const Sym *except)
-{
-    if (!is_taken(m, name, except))
-        return name;
-    name.number = name.number == NO_NUMBER ? 1 : name.number + 1;
-    while (is_taken(m, name, NULL))
-        name.number++;
-    return name;
-}
-
 // Makes a variable of the module for a variable of the function. Returns 0 if there is no name for it.
-static SymId take_variable(Module *m, Fn *fn, Sym *s)
+static SymId take_variable(ModuleNames *names, Module *m, Fn *fn, Sym *s)
 {
-    Name name = module_name(m, fn, s->name);
+    Name name = module_names_take(names, m, fn, s->name);
     if (!name.stem)
         return 0;
-    name = free_name(m, name, s);
     SymId id = module_sym(m, name, SYM_VAR);
     Sym taken = *s;
     taken.name = name;
@@ -103,7 +59,7 @@ static void rename_relocs(const Module *m, const SymId *to, uint32_t n)
     }
 }
 
-bool module_take_statics(Module *m, Fn *fn)
+bool module_take_statics(ModuleNames *names, Module *m, Fn *fn)
 {
     Arena scratch;
     bool progress = false;
@@ -111,7 +67,7 @@ bool module_take_statics(Module *m, Fn *fn)
     SymId *to = NEW_ARRAY(&scratch, SymId, fn->syms.n);
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        to[k] = is_static(s) ? take_variable(m, fn, s) : 0;
+        to[k] = is_static(s) ? take_variable(names, m, fn, s) : 0;
         progress |= to[k] != 0;
     }
     if (progress) {

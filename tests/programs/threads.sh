@@ -47,6 +47,7 @@ for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.or
     "$ORIOPT" "$file" -o "$work/one" || bad "$file"
     compare "$file" "$file" "$ORIOPT" -j8
     compare "$file" "$file" "$ORIOPT" -j8 --piece=1
+    compare "$file, the printed plan" "$file" "$ORIOPT" --named-phases="$("$ORIOPT" --print-pipeline "$file")"
     [ "$watched" ] && compare "$file under ThreadSanitizer" "$file" "$watched" -j8 --piece=1
 done
 

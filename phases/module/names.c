@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Finds unique names for variables that move from a function to the module.
+//
+// A name that some function declares would hide the variable there. Functions that phases changed have stems of their
+// own, so names are compared as texts.
+#include "phases/module/module.h"
+
+typedef struct NameUse {
+    Str stem;
+    uint32_t number;
+    uint32_t uses;  // declarations
+    uint32_t next;  // the number that is tried next for a variable with this name
+} NameUse;
+
+static uint32_t hash_name(Str stem, uint32_t number)
+{
+    uint64_t h = hash_mix(hash_bytes(stem.text, stem.len), number);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+static NameUse *find_use(const ModuleNames *names, Str stem, uint32_t number)
+{
+    IDSET_EACH(&names->index, hash_name(stem, number), id) {
+        NameUse *use = &names->at.at[id];
+        if (use->number == number && use->stem.len == stem.len && memcmp(use->stem.text, stem.text, stem.len) == 0)
+            return use;
+    }
+    return NULL;
+}
+
+static NameUse *add_use(ModuleNames *names, const Tables *t, Name name)
+{
+    Str stem = tab_str(t, name.stem);
+    NameUse *use = find_use(names, stem, name.number);
+    if (!use) {
+        idset_add(&names->index, names->arena, hash_name(stem, name.number), names->at.n);
+        VEC_PUSH(names->arena, &names->at, ((NameUse){.stem = stem, .number = name.number}));
+        use = &names->at.at[names->at.n - 1];
+    }
+    use->uses++;
+    return use;
+}
+
+void module_names_add(ModuleNames *names, const Fn *fn, uint32_t first_symbol)
+{
+    for (uint32_t k = first_symbol; k < fn->syms.n; k++)
+        if (ir_sym(fn, k | SYM_LOCAL)->name.stem)
+            add_use(names, fn->tables, ir_sym(fn, k | SYM_LOCAL)->name);
+    if (first_symbol > 1)
+        return;
+    FOR_BLOCKS(fn, b)
+        if (ir_block(fn, b)->label.stem)
+            add_use(names, fn->tables, ir_block(fn, b)->label);
+    for (RegId r = 1; r < fn->regs.n; r++)
+        if (ir_reg(fn, r)->flags & REG_NAMED)
+            add_use(names, fn->tables, ir_reg(fn, r)->name);
+}
+
+void module_names_init(ModuleNames *names, Arena *arena, const Module *m)
+{
+    *names = (ModuleNames){.arena = arena};
+    for (SymId s = 1; s < m->syms.n; s++)
+        add_use(names, &m->tables, m->syms.at[s].name);
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        if (m->fns.at[k])
+            module_names_add(names, m->fns.at[k], 1);
+}
+
+Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name)
+{
+    Str text = tab_str(fn->tables, name.stem);
+    Name own = {str_find(&m->tables.strs, text.text, text.len), name.number};
+    if (own.stem == STR_NONE)
+        return (Name){0};
+    NameUse *use = find_use(names, text, name.number);
+    if (use->uses > 1) {
+        uint32_t at = (uint32_t)(use - names->at.at);
+        own.number = use->next ? use->next : own.number == NO_NUMBER ? 1 : own.number + 1;
+        while (find_use(names, text, own.number))
+            own.number++;
+        names->at.at[at].next = own.number + 1;
+        add_use(names, &m->tables, own);
+    }
+    return own;
+}
