@@ -32,7 +32,7 @@ PhaseBody phase_commoning, phase_gvn_cse, phase_late_commoning;
 PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2,
     phase_reoptimize;
 /* module */
-ModuleBody phase_inline, phase_dead_functions;
+ModuleBody phase_inline, phase_dead_functions, phase_shrink_signatures;
 PhaseBody phase_devirtualize;
 /* memory */
 PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phase_compact_local;

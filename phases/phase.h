@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 174,
+    PHASE_ROWS = 175,
     PH_APPLY_RECIPES = 1,
     PH_EARLY_LIVE_DEAD = 10,
     PH_GENERAL_OPTIMIZE_EARLY = 13,
@@ -58,6 +58,7 @@ enum {
     PH_INLINE = 171,
     PH_DEAD_FUNCTIONS = 172,
     PH_DEVIRTUALIZE = 173,
+    PH_SHRINK_SIGNATURES = 174,
 };
 
 // A body returns progress: true exactly if it changed the function or the module.

@@ -55,6 +55,9 @@ typedef struct Inliner {
     uint32_t inlined;  // calls so far
 } Inliner;
 
+// Visits the results and arguments of a call in order; `formal` is the index among the results or parameters.
+typedef void PassedVisit(void *user, bool result, uint32_t formal, Operand o);
+void visit_passed(const Fn *fn, const Instr *call, PassedVisit *visit, void *user);
 // Runs its body for each access of a call sequence, a const CallAccess *.
 #define FOR_SEQUENCE(in, number, access)                                                              \
     for (const CallAccess *access = &(in)->accesses.at[(in)->sequences.at[number].first]; access->id; \

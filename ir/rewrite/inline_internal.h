@@ -15,9 +15,6 @@ bool is_param_access(const Fn *fn, const Desc *d);
 bool stops_grid(const Fn *fn, const Instr *i);
 // Returns the formal parameter or result of a function; 0 if it has no such one.
 SymId formal_at(const Fn *fn, bool result, uint32_t k);
-// Visits the results and arguments of a call in order; `formal` is the index among the results or parameters.
-typedef void PassedVisit(void *user, bool result, uint32_t formal, Operand o);
-void visit_passed(const Fn *fn, const Instr *call, PassedVisit *visit, void *user);
 // Returns the name if it is free, else `name_1`, `name_2` and so on.
 Name unique_name(Inliner *in, Name name);
 // Returns the uses of a local symbol by calls.
