@@ -87,10 +87,10 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
 
 /* -- Module variables ----------------------------------------------------------------------------------- */
 
-static uint64_t add_variable(Machine *m, const Sym *s)
+static uint64_t add_variable(Machine *m, const Tables *t, const Sym *s)
 {
     char name[100], quoted[sizeof name + 2];
-    snprintf(quoted, sizeof quoted, "'%s'", name_text(&m->module->tables, s->name, name, sizeof name));
+    snprintf(quoted, sizeof quoted, "'%s'", name_text(t, s->name, name, sizeof name));
     Allocation *a = allocate(m, &m->arena, s->size, arena_text(&m->arena, quoted, strlen(quoted)));
     a->read_only = s->space == SP_CONST;
     return a->base;
@@ -101,7 +101,13 @@ static bool is_module_variable(const Sym *s)
     return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST);
 }
 
-static void write_initial(Machine *m, const Sym *s, Span to)
+// Returns the address of a symbol that an initializer names; `f` declares the variable (NULL: the module).
+static uint64_t address_in_initializer(const Machine *m, const Func *f, SymId s)
+{
+    return f && s & SYM_LOCAL ? f->local_at[s & ~(uint32_t)SYM_LOCAL] : machine_symbol(m, s);
+}
+
+static void write_initial(Machine *m, const Func *f, const Sym *s, Span to)
 {
     const Init *init = s->init;
     if (!init || !init->bytes)
@@ -110,7 +116,7 @@ static void write_initial(Machine *m, const Sym *s, Span to)
     span_copy(to, (Span){init->bytes, NULL, bytes}, bytes);
     for (uint32_t k = 0; k < init->nrelocs; k++) {
         const Reloc *r = &init->relocs[k];
-        uint64_t address = machine_symbol(m, r->sym) + (uint64_t)r->addend;
+        uint64_t address = address_in_initializer(m, f, r->sym) + (uint64_t)r->addend;
         uint32_t size = r->mask ? 1 : m->module->address_size == 32 ? 4 : 8;
         if (r->mask)
             address = (address & r->mask) >> __builtin_ctzll(r->mask);
@@ -168,7 +174,7 @@ void memory_lay_out(Machine *m)
         if (sym->kind == SYM_FUNC)
             m->symbols[s] = add_function(m, s);
         else if (is_module_variable(sym) && !definition_of(module, s))
-            m->symbols[s] = add_variable(m, sym);
+            m->symbols[s] = add_variable(m, &module->tables, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
             m->symbols[s] = layout_place(m, &m->local, m->stack_gap, &module->tables, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_SHARED && !(sym->flags & SYM_OPEN))
@@ -178,23 +184,34 @@ void memory_lay_out(Machine *m)
     for (SymId s = 1; s < module->syms.n; s++)
         if (definition_of(module, s))
             m->symbols[s] = m->symbols[definition_of(module, s)];
-    machine_reset(m);
+}
+
+static void reset_variable(Machine *m, const Func *f, const Sym *s, uint64_t address)
+{
+    const Allocation *a = allocation_of(m, address);
+    if (!a)
+        return;
+    memset(a->bytes, 0, a->size);
+    write_initial(m, f, s, (Span){a->bytes, NULL, a->size});
+    check_reset_variable(m, address);
 }
 
 void machine_reset(Machine *m)
 {
     const Module *module = m->module;
     blocks_free(m);
-    for (SymId s = 1; s < module->syms.n; s++) {
-        const Sym *sym = &module->syms.at[s];
-        bool is_own = is_module_variable(sym) && !definition_of(module, s);
-        const Allocation *a = is_own ? allocation_of(m, m->symbols[s]) : NULL;
-        if (!a)
-            continue;
-        memset(a->bytes, 0, a->size);
-        write_initial(m, sym, (Span){a->bytes, NULL, a->size});
-        check_reset_variable(m, m->symbols[s]);
-    }
+    for (SymId s = 1; s < module->syms.n; s++)
+        if (is_module_variable(&module->syms.at[s]) && !definition_of(module, s))
+            reset_variable(m, NULL, &module->syms.at[s], m->symbols[s]);
+    for (uint32_t k = 0; k < m->statics.n; k++)
+        reset_variable(m, m->statics.at[k].func, m->statics.at[k].sym, m->statics.at[k].address);
+}
+
+uint64_t memory_add_static(Machine *m, const Func *f, const Sym *s)
+{
+    Static added = {f, s, add_variable(m, f->fn->tables, s)};
+    VEC_PUSH(&m->arena, &m->statics, added);
+    return added.address;
 }
 
 uint64_t machine_symbol(const Machine *m, SymId s) { return s < m->module->syms.n ? m->symbols[s] : 0; }
