@@ -96,9 +96,18 @@ static uint64_t add_variable(Machine *m, const Tables *t, const Sym *s)
     return a->base;
 }
 
-bool is_module_variable(const Sym *s) { return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST); }
+static bool is_module_variable(const Sym *s)
+{
+    return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST);
+}
 
-static void write_initial(Machine *m, const Sym *s, Span to)
+// Returns the address of a symbol that an initializer names; `f` declares the variable (NULL: the module).
+static uint64_t address_in_initializer(const Machine *m, const Func *f, SymId s)
+{
+    return f && s & SYM_LOCAL ? f->local_at[s & ~(uint32_t)SYM_LOCAL] : machine_symbol(m, s);
+}
+
+static void write_initial(Machine *m, const Func *f, const Sym *s, Span to)
 {
     const Init *init = s->init;
     if (!init || !init->bytes)
@@ -107,7 +116,7 @@ static void write_initial(Machine *m, const Sym *s, Span to)
     span_copy(to, (Span){init->bytes, NULL, bytes}, bytes);
     for (uint32_t k = 0; k < init->nrelocs; k++) {
         const Reloc *r = &init->relocs[k];
-        uint64_t address = machine_symbol(m, r->sym) + (uint64_t)r->addend;
+        uint64_t address = address_in_initializer(m, f, r->sym) + (uint64_t)r->addend;
         uint32_t size = r->mask ? 1 : m->module->address_size == 32 ? 4 : 8;
         if (r->mask)
             address = (address & r->mask) >> __builtin_ctzll(r->mask);
@@ -175,39 +184,34 @@ void memory_lay_out(Machine *m)
     for (SymId s = 1; s < module->syms.n; s++)
         if (definition_of(module, s))
             m->symbols[s] = m->symbols[definition_of(module, s)];
-    machine_reset(m);
 }
 
-static void reset_variable(Machine *m, const Sym *s, uint64_t address)
+static void reset_variable(Machine *m, const Func *f, const Sym *s, uint64_t address)
 {
     const Allocation *a = allocation_of(m, address);
     if (!a)
         return;
     memset(a->bytes, 0, a->size);
-    write_initial(m, s, (Span){a->bytes, NULL, a->size});
+    write_initial(m, f, s, (Span){a->bytes, NULL, a->size});
     check_reset_variable(m, address);
-}
-
-uint64_t add_static(Machine *m, const Tables *t, const Sym *s)
-{
-    uint64_t address = add_variable(m, t, s);
-    VEC_PUSH(&m->arena, &m->statics, ((Static){s, address}));
-    reset_variable(m, s, address);
-    return address;
 }
 
 void machine_reset(Machine *m)
 {
     const Module *module = m->module;
     blocks_free(m);
+    for (SymId s = 1; s < module->syms.n; s++)
+        if (is_module_variable(&module->syms.at[s]) && !definition_of(module, s))
+            reset_variable(m, NULL, &module->syms.at[s], m->symbols[s]);
     for (uint32_t k = 0; k < m->statics.n; k++)
-        reset_variable(m, m->statics.at[k].sym, m->statics.at[k].address);
-    for (SymId s = 1; s < module->syms.n; s++) {
-        const Sym *sym = &module->syms.at[s];
-        bool is_own = is_module_variable(sym) && !definition_of(module, s);
-        if (is_own)
-            reset_variable(m, sym, m->symbols[s]);
-    }
+        reset_variable(m, m->statics.at[k].func, m->statics.at[k].sym, m->statics.at[k].address);
+}
+
+uint64_t memory_add_static(Machine *m, const Func *f, const Sym *s)
+{
+    Static added = {f, s, add_variable(m, f->fn->tables, s)};
+    VEC_PUSH(&m->arena, &m->statics, added);
+    return added.address;
 }
 
 uint64_t machine_symbol(const Machine *m, SymId s) { return s < m->module->syms.n ? m->symbols[s] : 0; }

@@ -35,8 +35,8 @@ static void place_symbol(Machine *m, Func *f, uint32_t id)
         f->local_at[id] = layout_place(m, &f->variables, m->stack_gap, t, s);
     } else if (s->kind == SYM_VAR && s->space == SP_SHARED) {
         f->local_at[id] = layout_place(m, &m->shared, m->shared_gap, t, s);
-    } else if (is_module_variable(s)) {
-        f->local_at[id] = add_static(m, t, s);
+    } else if (s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST)) {
+        f->local_at[id] = memory_add_static(m, f, s);
     }
 }
 

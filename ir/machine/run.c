@@ -639,6 +639,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     layout_init(m);
     memory_lay_out(m);
     program_make(m);
+    machine_reset(m);
     return m;
 }
 

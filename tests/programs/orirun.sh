@@ -926,4 +926,50 @@ prints err "coverage of copy: 3 of 3 blocks, 2 of 2 edges of branches"
 run "padding that is copied" 0 "$root"/samples/run/local_array.run --check-uninit
 silent err
 
+# -- Variables of functions -------------------------------------------------------------------------------------------
+
+cat >statics.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.func (.param .b32 n) next()
+{
+	.global .align 4 .u32 count = 5;
+	.const .align 4 .u32 steps[2] = {3, 10};
+	.global .align 8 .u64 pointer = steps+4;
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<5>;
+	ld.global.u64 %rd1, [pointer];
+	ld.const.u32 %r1, [%rd1];
+	ld.global.u32 %r2, [count];
+	add.u32 %r3, %r1, %r2;
+	st.global.u32 [count], %r3;
+	st.param.b32 [n], %r3;
+	ret;
+}
+.visible .entry twice(.param .u64 to)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<3>;
+	ld.param.u64 %rd1, [to];
+	call (%r1), next, ();
+	call (%r2), next, ();
+	st.global.v2.u32 [%rd1], {%r1, %r2};
+	ret;
+}
+END
+file "variables of a function keep their values" 0 <<'END'
+file statics.ptx
+entry twice
+arg buf:8
+expect 0:u32 15 25
+---
+keep
+expect 0:u32 35 45
+---
+entry twice
+arg buf:8
+expect 0:u32 15 25
+END
+
 finish

@@ -177,7 +177,7 @@ static void exit_here(Gen *g, Value *p)
     uint32_t on = label_new(g);
     branch(g, p, false, on);
     g->fn.store_result(g);
-    code(g, g->fn.kernel ? "<ret|exit>;" : "ret;");
+    code(g, g->fn.kernel ? "<ret|exit>;" : has(g, FT_RETURN) ? "ret<|.uni>;" : "ret;");
     g->fn.unreachable = true;
     label_put(g, on);
 }
@@ -189,17 +189,30 @@ static void exit_guarded(Gen *g, Value *p)
     code(g, g->fn.kernel ? "@$v <ret|exit>;" : "@$v ret;", p);
 }
 
+static void exit_if(Gen *g, Value *p, bool all)
+{
+    static void (*const exits[])(Gen *, Value *) = {exit_at_the_end, exit_here, exit_guarded};
+    scope_flush(g);
+    (*ANY_OF(g, exits))(g, p);
+    g->fn.divergent_exit = g->fn.divergent_exit || !all;
+}
+
 // Sets `divergent_exit` after a divergent exit: later barriers and warp operations could wait for threads that ended.
 void make_exit(Gen *g, uint32_t n)
 {
-    static void (*const exits[])(Gen *, Value *) = {exit_at_the_end, exit_here, exit_guarded};
     bool all = active_lanes(g) == ALL_LANES && (in_loop_of_all(g) || chance(g, 2, 3));
     if (!all && in_loop_of_all(g)) {
         make_straight(g, n);
         return;
     }
-    Value *p = rare_condition(g, all);
-    scope_flush(g);
-    (*ANY_OF(g, exits))(g, p);
-    g->fn.divergent_exit = g->fn.divergent_exit || !all;
+    exit_if(g, rare_condition(g, all), all);
+}
+
+void make_return(Gen *g, uint32_t n)
+{
+    bool all = active_lanes(g) == ALL_LANES;
+    if (in_loop_of_all(g) && !all)
+        make_straight(g, n);
+    else
+        exit_if(g, chance(g, 1, 2) ? condition(g, all) : rare_condition(g, all), all);
 }

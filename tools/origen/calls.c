@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes calls: with .param variables in a scope (as nvcc does), with registers as arguments, and through a register.
+// Makes calls: with .param variables in a scope (as nvcc does) or shared by several calls, with registers as arguments,
+// through a register, guarded, and recursive.
 #include <stdio.h>
 
 #include "tools/origen/function.h"
@@ -10,20 +11,37 @@ typedef struct Call {
     const Function *f;
     const Value *callee;  // NULL: a direct call
     uint32_t number;
-    Value *arguments[FORMALS_MOST];  // NULL: passed as a structure
-    char prefix[24];                 // of parameter names
+    Value *arguments[FORMALS_MOST];            // NULL: passed as a structure
+    const char *names[FORMALS_MOST], *result;  // of the variables of parameters
+    bool shared;                               // with other calls
+    const Value *guard;                        // NULL: none
+    bool sense;
+    Value *value;  // result of a guarded call, initialized; NULL: none
 } Call;
+
+// True if the lanes that a function requires arrive.
+static bool lanes_arrive(const Gen *g, const Function *f)
+{
+    uint32_t lanes = g->fn.unreachable ? 0 : active_lanes(g);
+    return !f->lanes || (f->lanes == ALL_LANES ? lanes == ALL_LANES : lanes != 0);
+}
+
+static bool is_callable(const Gen *g, const Function *f)
+{
+    const Fn *fn = &g->fn;
+    bool affordable = fn->work + fn->frequency * (f->work + 20) <= fn->work_limit;
+    bool partner = fn->function && fn->function->partner == f;
+    return affordable && !partner && (f->pure || !fn->dead) && !f->stops && !f->unused && lanes_arrive(g, f);
+}
 
 // Returns a function that may be called here, preferably one without a call so far; NULL if there is none.
 static Function *pick_function(Gen *g)
 {
-    const Fn *fn = &g->fn;
     Function *found = NULL;
-    uint32_t n = g->functions.n - !fn->kernel, skip = n ? roll(g, n) : 0;
+    uint32_t n = g->functions.n, skip = n ? roll(g, n) : 0;
     for (uint32_t k = 0; k < n && (!found || found->called); k++) {
         Function *f = g->functions.at[(k + skip) % n];
-        bool affordable = fn->work + fn->frequency * (f->work + 20) <= fn->work_limit;
-        if (affordable && (f->pure || !fn->dead) && (!found || !f->called))
+        if (is_callable(g, f) && (!found || !f->called))
             found = f;
     }
     return found;
@@ -31,12 +49,14 @@ static Function *pick_function(Gen *g)
 
 /* -- Arguments ------------------------------------------------------------------------------------------ */
 
-static bool has_structures(const Function *f)
+// True if a call may have registers as arguments and results.
+static bool is_plain(const Function *f)
 {
-    bool has = f->result.passing == BY_STRUCT;
+    bool plain = f->result.passing != BY_STRUCT && f->result.passing != BY_POINTER && !f->result.type &&
+                 f->result.cls != CLASS_H;
     for (uint32_t k = 0; k < f->n; k++)
-        has = has || f->formals[k].passing == BY_STRUCT;
-    return has;
+        plain = plain && f->formals[k].passing != BY_STRUCT && !f->formals[k].type;
+    return plain;
 }
 
 static Value *pointer_argument(Gen *g, const Formal *f)
@@ -49,31 +69,63 @@ static Value *pointer_argument(Gen *g, const Formal *f)
     return v;
 }
 
-static Value *argument(Gen *g, const Formal *f)
+static Value *argument(Gen *g, const Call *c, const Formal *f)
 {
     if (f->passing == BY_STRUCT)
         return NULL;
     if (f->passing == BY_POINTER)
         return pointer_argument(g, f);
+    if (f->role == COUNTER && g->fn.function && g->fn.function->partner == c->f) {
+        Value *less = value_scratch(g, CLASS_R);
+        code(g, "add.<s32|u32> $w, $v, -1;", less, g->fn.counter);
+        return less;
+    }
+    if (f->role == MASK) {
+        Value *mask = value_scratch(g, CLASS_R);
+        code(g, "mov.b32 $w, $m;", mask);
+        return mask;
+    }
     Value *v = value_pick(g, f->cls);
-    if (f->cls != CLASS_H)
+    if (f->cls != CLASS_H || f->type)
         return v;
     Value *wide = value_scratch(g, CLASS_R);
     code(g, "cvt.u32.u16 $w, $v;", wide, v);
     return wide;
 }
 
-static const char *parameter_name(Gen *g, const Call *c, const char *what, uint32_t k)
+static const char *declaration(Gen *g, const Formal *f, const char *name)
 {
-    return text(g, "%s%s%u", c->prefix, what, k);
+    return f->passing == BY_STRUCT ? text(g, ".param .align %u .b8 %s[%u];", f->align, name, f->bytes)
+                                   : text(g, ".param .%s %s;", formal_type(f), name);
 }
 
-static void declare(Gen *g, const Formal *f, const char *name)
+// Returns a variable of the function that this call does not use yet.
+static const char *shared_variable(Gen *g, const Call *c, const Formal *f, bool result)
 {
-    if (f->passing == BY_STRUCT)
-        line(g, ".param .align %u .b8 %s[%u];", f->align, name, f->bytes);
-    else
-        line(g, ".param .%s %s;", formal_type(f), name);
+    Fn *fn = &g->fn;
+    const char *like = declaration(g, f, "");
+    for (uint32_t k = 0; k < fn->passed.n; k++) {
+        Passed *p = &fn->passed.at[k];
+        bool same = p->result == result || chance(g, 1, 4);
+        if (same && p->call != c->number && strcmp(p->declaration, like) == 0) {
+            p->result = result;
+            p->call = c->number;
+            return p->name;
+        }
+    }
+    const char *name = text(g, "passed%u", fn->passed.n);
+    out_fmt(&fn->declarations, "\t%s\n", declaration(g, f, name));
+    VEC_PUSH(g->arena, &fn->passed, ((Passed){name, like, result, c->number}));
+    return name;
+}
+
+static void name_variables(Gen *g, Call *c, const char *prefix)
+{
+    const Function *f = c->f;
+    for (uint32_t k = 0; k < f->n; k++)
+        c->names[k] = c->shared ? shared_variable(g, c, &f->formals[k], false) : text(g, "%sparam%u", prefix, k);
+    c->result = c->shared && f->result.passing != NOTHING ? shared_variable(g, c, &f->result, true)
+                                                          : text(g, "%sretval0", prefix);
 }
 
 static Object structure_at(const Formal *f, const char *name)
@@ -83,11 +135,23 @@ static Object structure_at(const Formal *f, const char *name)
     return o;
 }
 
+static bool has_literal(Gen *g, const Formal *f)
+{
+    bool literal = f->passing == BY_VALUE && f->role == ANY_VALUE && !f->type && f->cls != CLASS_H;
+    return literal && has(g, FT_GRAPH) && chance(g, 1, 6);
+}
+
 static void store_argument(Gen *g, const Call *c, uint32_t k)
 {
     const Formal *f = &c->f->formals[k];
-    const char *name = parameter_name(g, c, "param", k);
-    declare(g, f, name);
+    const char *name = c->names[k];
+    if (!c->shared)
+        line(g, "%s", declaration(g, f, name));
+    if (has_literal(g, f)) {
+        Literal l = literal(g, f->cls);
+        code(g, "st.param.$s [$s+0], $s;", formal_type(f), name, l.text);
+        return;
+    }
     if (f->passing != BY_STRUCT) {
         code(g, "st.param.$s [$s+0], $v;", formal_type(f), name, c->arguments[k]);
         return;
@@ -132,64 +196,124 @@ static void call_by_names(Gen *g, const Call *c)
     char args[TEXT_MOST] = "";
     for (uint32_t k = 0; k < c->f->n; k++) {
         append(args, k ? ", " : "");
-        append(args, parameter_name(g, c, "param", k));
+        append(args, c->names[k]);
     }
-    const char *result = c->f->result.passing == NOTHING ? "" : text(g, "(%s), ", parameter_name(g, c, "retval", 0));
-    if (c->callee) {
+    const char *result = c->f->result.passing == NOTHING ? "" : text(g, "(%s), ", c->result);
+    if (c->callee)
         prototype(g, c);
+    g->fn.guard = c->guard;
+    g->fn.guard_sense = c->sense;
+    if (c->callee)
         code(g, "call $s$v, ($s), prototype_$u;", result, c->callee, args, c->number);
-    } else {
+    else
         code(g, "call<.uni|> $s$s, ($s);", result, c->f->name, args);
-    }
+    g->fn.guard = NULL;
+}
+
+// Makes the memory accessible whose address is the result.
+static void take_pointer(Gen *g, const Call *c)
+{
+    const Formal *r = &c->f->result;
+    Object o = {.space = SPACE_GENERIC, .bytes = r->bytes, .align = r->align, .actual_space = SPACE_SHARED};
+    o.base = value_make(g, CLASS_D);
+    code(g, "ld.param.b64 $w, [$s+0];", o.base, c->result);
+    load_from(g, object_push(g, o));
 }
 
 static void take_result(Gen *g, const Call *c)
 {
     const Formal *r = &c->f->result;
-    const char *name = parameter_name(g, c, "retval", 0);
+    const ClassInfo *info = &class_info[r->cls];
     char pattern[60];
     if (r->passing == BY_STRUCT) {
-        Object o = structure_at(r, name);
+        Object o = structure_at(r, c->result);
         load_all(g, &o);
+    } else if (r->passing == BY_POINTER) {
+        take_pointer(g, c);
     } else if (r->passing == BY_VALUE) {
-        snprintf(pattern, sizeof pattern, "ld.param.%s $=%c, [$s+0];", class_info[r->cls].bits,
-                 class_info[r->cls].letter);
-        code_with(g, LANE, pattern, name);
+        snprintf(pattern, sizeof pattern, "ld.param.%s $=%c, [$s+0];", r->load ? r->load : info->bits, info->letter);
+        code_with(g, LANE, pattern, c->result);
     }
+}
+
+// Takes the result where the guarded call ran: loads it there, or loads it anywhere and selects.
+static void take_result_if(Gen *g, const Call *c)
+{
+    const Formal *r = &c->f->result;
+    const ClassInfo *info = &class_info[r->cls];
+    uint32_t end = label_new(g);
+    Scope s;
+    if (r->passing == BY_VALUE && chance(g, 1, 2)) {
+        Value *loaded = value_scratch(g, r->cls);
+        code(g, "ld.param.$s $w, [$s+0];", r->load ? r->load : info->bits, loaded, c->result);
+        const Value *first = c->sense ? loaded : c->value, *second = c->sense ? c->value : loaded;
+        code(g, "selp.$s $w, $v, $v, $v;", info->bits, c->value, first, second, c->guard);
+        return;
+    }
+    branch(g, c->guard, !c->sense, end);
+    scope_enter(g, &s, 0);
+    if (r->passing == BY_VALUE)
+        code(g, "ld.param.$s $w, [$s+0];", r->load ? r->load : info->bits, c->value, c->result);
+    else
+        take_result(g, c);
+    scope_leave(g);
+    label_put(g, end);
 }
 
 static void call_with_parameters(Gen *g, Call *c)
 {
-    bool scoped = c->callee || chance(g, 3, 4);
+    c->shared = !c->guard && has(g, FT_PARAM_REUSE) && chance(g, 1, 2);
+    bool scoped = c->callee || chance(g, 3, 4), takes = c->f->result.passing != NOTHING;
+    if (c->guard && c->f->result.passing == BY_VALUE) {
+        c->value = value_make(g, c->f->result.cls);
+        code(g, "mov.$s $w, $s;", class_info[c->value->cls].bits, c->value, class_info[c->value->cls].one);
+    }
     if (scoped)
         line(g, "{ // callseq %u, 0", c->number);
-    else
-        snprintf(c->prefix, sizeof c->prefix, "call%u_", c->number);
+    name_variables(g, c, scoped ? "" : text(g, "call%u_", c->number));
     for (uint32_t k = 0; k < c->f->n; k++)
         store_argument(g, c, k);
-    if (c->f->result.passing != NOTHING)
-        declare(g, &c->f->result, parameter_name(g, c, "retval", 0));
+    if (takes && !c->shared)
+        line(g, "%s", declaration(g, &c->f->result, c->result));
     call_by_names(g, c);
-    take_result(g, c);
+    if (takes)
+        (c->guard ? take_result_if : take_result)(g, c);
     if (scoped)
         line(g, "} // callseq %u", c->number);
+    if (c->value)
+        value_push(g, c->value);
 }
 
 static void call_with_registers(Gen *g, const Call *c)
 {
     char pattern[TEXT_MOST] = "call<.uni|> ";
     const Formal *r = &c->f->result;
+    Value *v[FORMALS_MOST] = {NULL};
+    uint32_t n = 0;
     if (r->passing == BY_VALUE)
         append(pattern, text(g, "($=%c), ", class_info[r->cls].letter));
     append(pattern, "$s, (");
-    for (uint32_t k = 0; k < c->f->n; k++)
-        append(pattern, k ? ", $v" : "$v");
+    for (uint32_t k = 0; k < c->f->n; k++) {
+        const Formal *f = &c->f->formals[k];
+        append(pattern, k ? ", " : "");
+        if (has_literal(g, f)) {
+            Literal l = literal(g, f->cls);
+            append(pattern, l.text);
+            continue;
+        }
+        append(pattern, "$v");
+        v[n++] = c->arguments[k];
+    }
     append(pattern, ");");
-    code_with(g, LANE, pattern, c->f->name, c->arguments[0], c->arguments[1], c->arguments[2], c->arguments[3],
-              c->arguments[4]);
+    g->fn.guard = c->guard;
+    g->fn.guard_sense = c->sense;
+    code_with(g, LANE, pattern, c->f->name, v[0], v[1], v[2], v[3], v[4], v[5]);
+    g->fn.guard = NULL;
 }
 
-static Value *callee(Gen *g, const Function *f)
+/* -- Callees -------------------------------------------------------------------------------------------- */
+
+static Value *one_of_two(Gen *g, const Function *f)
 {
     Value *one = value_scratch(g, CLASS_D), *other = value_scratch(g, CLASS_D), *either = value_scratch(g, CLASS_D);
     code(g, "mov.u64 $w, $s; mov.u64 $w, $s;", one, f->name, other, f->twin->name);
@@ -198,34 +322,127 @@ static Value *callee(Gen *g, const Function *f)
     return either;
 }
 
-static void call(Gen *g, Function *f)
+static Value *one_of_table(Gen *g, const FunctionTable *t)
 {
-    Call c = {.f = f, .number = g->calls++};
-    f->called = f->called || !g->fn.dead;
-    for (uint32_t k = 0; k < c.f->n; k++)
-        c.arguments[k] = argument(g, &c.f->formals[k]);
-    bool plain = !has_structures(c.f) && c.f->result.cls != CLASS_H;
-    if (c.f->twin && !c.f->in_registers && chance(g, 1, 2))
-        c.callee = callee(g, c.f);
-    if (c.f->in_registers || (plain && !c.callee && chance(g, 1, 6)))
+    Value *f = value_scratch(g, CLASS_D);
+    if (chance(g, 1, 5)) {
+        code(g, "ld$s.u64 $w, [$s+$u];", space_name(t->space), f, t->name, 8 * roll(g, t->n));
+        return f;
+    }
+    Value *index = value_pick(g, CLASS_R);
+    code(g,
+         "rem.u32 $r1, $v, $u; mul.wide.<u32|s32> $d1, $r1, 8; mov.u64 $d2, $s; add.s64 $d3, $d2, $d1; ld$s.u64 $w, "
+         "[$d3];",
+         index, t->n, t->name, space_name(t->space), f);
+    return f;
+}
+
+static void call(Gen *g, const Function *f, const Value *guard, bool sense)
+{
+    Call c = {.f = f, .number = g->calls++, .guard = guard, .sense = sense};
+    uint64_t work = MAX(f->work, f->twin ? f->twin->work : 0);
+    for (uint32_t k = 0; k < f->n; k++)
+        c.arguments[k] = argument(g, &c, &f->formals[k]);
+    if (f->table && chance(g, 3, 4)) {
+        c.callee = one_of_table(g, f->table);
+        work = f->table->work;
+    } else if (f->twin && !f->in_registers && chance(g, 1, 2)) {
+        c.callee = one_of_two(g, f);
+    }
+    if (f->in_registers || (is_plain(f) && !c.callee && chance(g, 1, 6)))
         call_with_registers(g, &c);
     else
         call_with_parameters(g, &c);
-    g->fn.work += g->fn.frequency * MAX(c.f->work, c.f->twin ? c.f->twin->work : 0);
+    g->fn.work += g->fn.frequency * work;
 }
+
+static void call_unguarded(Gen *g, Function *f)
+{
+    f->called = f->called || !g->fn.dead;
+    call(g, f, NULL, true);
+}
+
+/* -- Statements ----------------------------------------------------------------------------------------- */
 
 void make_call(Gen *g, uint32_t n)
 {
     Function *f = pick_function(g);
-    if (f)
-        call(g, f);
-    else
+    if (!f) {
         make_straight(g, n);
+        return;
+    }
+    call_unguarded(g, f);
+    if (has(g, FT_GRAPH) && chance(g, 1, 4) && is_callable(g, f))
+        call_unguarded(g, f);
+}
+
+void make_guarded_call(Gen *g, uint32_t n)
+{
+    Function *f = pick_function(g);
+    for (uint32_t k = 0; k < 3 && f && f->pure; k++)  // a pure call may run where it must not
+        f = pick_function(g);
+    if (!f || f->lanes || f->result.passing == BY_POINTER) {
+        make_straight(g, n);
+        return;
+    }
+    Value *p = condition(g, false);
+    call(g, f, p, chance(g, 2, 3));
+}
+
+void call_recursively(Gen *g)
+{
+    Fn *fn = &g->fn;
+    const Function *partner = fn->function->partner;
+    bool guarded = has(g, FT_GUARDED_CALL) && partner->result.passing != BY_POINTER && chance(g, 1, 3);
+    uint32_t end = label_new(g);
+    Value *p = value_scratch(g, CLASS_P);
+    Scope s;
+    code(g, "setp.eq.<s32|u32|b32> $w, $v, 0;", p, fn->counter);
+    if (!guarded)
+        branch(g, p, true, end);
+    scope_enter(g, &s, 0);
+    for (uint32_t k = 0; k < fn->function->fanout; k++)
+        call(g, partner, guarded ? p : NULL, false);
+    scope_leave(g);
+    label_put(g, end);
+    fn->work -= fn->frequency * fn->function->fanout * partner->work;  // graph.c adds it
+}
+
+// Makes a call of a function that never returns; returns false if there is none.
+static bool call_stopping(Gen *g)
+{
+    for (uint32_t k = 0; k < g->functions.n; k++)
+        if (g->functions.at[k]->stops) {
+            call_unguarded(g, g->functions.at[k]);
+            return true;
+        }
+    return false;
+}
+
+// Sets `divergent_exit` if lanes that diverged may no longer join, because some of them could exit.
+void make_stop(Gen *g, uint32_t n)
+{
+    Fn *fn = &g->fn;
+    Value *p = never_condition(g);
+    bool calls = n >= 6 && chance(g, 1, 2), exits = chance(g, 1, 2);
+    const char *end = exits ? "<exit|trap; exit>;" : "trap;";
+    if (!calls && chance(g, 1, 2)) {
+        code(g, exits ? "@$v exit;" : "@$v trap;", p);
+    } else {
+        uint32_t on = label_new(g);
+        branch(g, p, false, on);
+        if (!calls || !call_stopping(g) || exits)
+            code(g, end);
+        label_put(g, on);
+    }
+    fn->divergent_exit = fn->divergent_exit || (exits && active_lanes(g) != ALL_LANES);
 }
 
 void call_remaining(Gen *g)
 {
-    for (uint32_t k = 0; k < g->functions.n; k++)
-        if (!g->functions.at[k]->called)
-            call(g, g->functions.at[k]);
+    for (uint32_t k = 0; k < g->functions.n; k++) {
+        Function *f = g->functions.at[k];
+        if (!f->called && !f->stops && !f->unused && lanes_arrive(g, f))
+            call_unguarded(g, f);
+    }
 }

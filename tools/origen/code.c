@@ -161,12 +161,20 @@ static void put_rounding(Unit *u, bool add)
 static void put_mask(Unit *u)
 {
     char buf[16];
+    if (u->g->fn.mask) {
+        use(u, u->g->fn.mask);
+        return;
+    }
     snprintf(buf, sizeof buf, "0x%08X", active_lanes(u->g));
     unit_text(u, active_lanes(u->g) == ALL_LANES ? "-1" : buf);
 }
 
 static void put_lane(Unit *u)
 {
+    if (u->g->fn.lane) {
+        use(u, u->g->fn.lane);
+        return;
+    }
     uint32_t lanes = active_lanes(u->g), skip = roll(u->g, (uint32_t)__builtin_popcount(lanes));
     for (; skip; skip--)
         lanes &= lanes - 1;

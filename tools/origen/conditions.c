@@ -23,6 +23,11 @@ static const char *const rare_conditions[] = {
 #include "tools/origen/conditions.def"
 };
 
+static const char *const never_conditions[] = {
+#define NEVER_CONDITION(pattern) pattern,
+#include "tools/origen/conditions.def"
+};
+
 static Value *uniform_condition(Gen *g, const char *pattern)
 {
     Value *v = value_uniform(g), *p = value_scratch(g, CLASS_P);
@@ -57,6 +62,14 @@ Value *rare_condition(Gen *g, bool uniform)
         return uniform_condition(g, pattern);
     Value *v = value_pick(g, CLASS_R), *p = value_scratch(g, CLASS_P);
     code(g, pattern, v, p);
+    return p;
+}
+
+Value *never_condition(Gen *g)
+{
+    const char *pattern = *ANY_OF(g, never_conditions);
+    Value *p = value_scratch(g, CLASS_P);
+    code(g, pattern, value_pick(g, CLASS_R), p);
     return p;
 }
 

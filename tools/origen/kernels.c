@@ -56,7 +56,6 @@ static uint32_t most_threads(const Kernel *k, bool of_grid)
 /* -- The beginning -------------------------------------------------------------------------------------- */
 
 // Patterns of an index in grids and blocks with one dimension, and with three.
-enum { THREAD, THREADS, CTA };
 static const char *const numbers[][2] = {
     [THREAD] = {"mov.u32 $w, %tid.x;",
                 "mov.u32 $r1, %tid.z; mov.u32 $r2, %ntid.y; mov.u32 $r3, %tid.y; mad.lo.s32 $r4, $r1, $r2, $r3; "
@@ -77,11 +76,16 @@ static Value *fixed_value(Gen *g, Value *v, bool uniform)
     return v;
 }
 
-static Value *number(Gen *g, bool cube, uint32_t which, bool uniform)
+Value *number_make(Gen *g, bool cube, Number which)
 {
     Value *v = value_make(g, CLASS_R);
     code(g, numbers[which][cube], v);
-    return fixed_value(g, v, uniform);
+    return v;
+}
+
+static Value *number(Gen *g, bool cube, Number which, bool uniform)
+{
+    return fixed_value(g, number_make(g, cube, which), uniform);
 }
 
 // Returns the index of the thread in the grid.
@@ -95,7 +99,7 @@ static Value *load_thread_index(Gen *g, const Kernel *k)
     return fixed_value(g, thread, false);
 }
 
-static void add_shared(Gen *g, const char *symbol, uint32_t stride)
+void shared_add(Gen *g, const char *symbol, uint32_t stride)
 {
     Fn *fn = &g->fn;
     Object o = {.space = SPACE_SHARED, .bytes = stride, .align = stride & (0 - stride), .observed = true};
@@ -116,11 +120,11 @@ static void memory(Gen *g, Kernel *k, Value *thread)
     if (has(g, FT_SHARED)) {
         const char *name = text(g, "%s_shared", k->name);
         out_fmt(&fn->declarations, "\t.shared .align 16 .b8 \t%s[%u];\n", name, stride * most_threads(k, false));
-        add_shared(g, name, stride);
+        shared_add(g, name, stride);
     }
     k->dynamic = has(g, FT_DYNAMIC) && chance(g, 1, 2) ? 4 * roll_between(g, 2, 4) : 0;
     if (k->dynamic)
-        add_shared(g, "dynamic_shared", k->dynamic);
+        shared_add(g, "dynamic_shared", k->dynamic);
     if (has(g, FT_VARIABLES) && has(g, FT_SLOTS) && chance(g, 1, 2)) {
         const char *name = text(g, "%s_slots", k->name);
         Object o = {.space = SPACE_GLOBAL, .bytes = 16, .align = 16};
@@ -148,15 +152,15 @@ static void print_head(Gen *g, const Kernel *k)
 {
     Dim d = k->launches[0].block;
     uint32_t most = most_threads(k, false);
-    out_fmt(&g->code, "\n.visible .entry %s(", k->name);
+    out_fmt(g->to, "\n.visible .entry %s(", k->name);
     params_print(g, k);
-    out_z(&g->code, "\n)\n");
+    out_z(g->to, "\n)\n");
     if (k->cluster)
-        out_z(&g->code, ".reqnctapercluster 2, 1, 1\n");
+        out_z(g->to, ".reqnctapercluster 2, 1, 1\n");
     if (k->same_block)
-        out_fmt(&g->code, ".%s %u, %u, %u\n", chance(g, 1, 2) ? "reqntid" : "maxntid", d.x, d.y, d.z);
+        out_fmt(g->to, ".%s %u, %u, %u\n", chance(g, 1, 2) ? "reqntid" : "maxntid", d.x, d.y, d.z);
     else if (has(g, FT_PRAGMA) && !k->cube)
-        out_fmt(&g->code, ".maxntid %u, 1, 1\n.minnctapersm 1\n", most);
+        out_fmt(g->to, ".maxntid %u, 1, 1\n.minnctapersm 1\n", most);
 }
 
 static void make(Gen *g, Kernel *k, bool last)

@@ -83,6 +83,18 @@ static bool repetition(Gen *g)
     return true;
 }
 
+void collective_operation(Gen *g)
+{
+    uint32_t n = g->operations.n, skip = roll(g, n);
+    for (uint32_t k = 0; k < n; k++) {
+        const Template *t = &templates[g->operations.at[(k + skip) % n]];
+        if (t->traits & (WARP | WHOLE) && code_possible(g, t->traits)) {
+            code_with(g, t->traits, t->pattern);
+            return;
+        }
+    }
+}
+
 void operation(Gen *g)
 {
     if (repetition(g))

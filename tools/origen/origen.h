@@ -137,6 +137,7 @@ typedef struct Tested {
 } Tested;
 
 #define ALL_LANES 0xFFFFFFFFu
+#define LANES_OF_MASK 0x55555555u  // those of a mask that is a parameter
 
 typedef struct Scope {
     struct Scope *outer;
@@ -155,8 +156,16 @@ typedef struct Shared {
     uint32_t stride;  // bytes of one part
 } Shared;
 
+// A .param variable for arguments or results.
+typedef struct Passed {
+    const char *name, *declaration;
+    bool result;
+    uint32_t call;  // the last call that used it
+} Passed;
+
 typedef struct Gen Gen;
 typedef struct Function Function;
+typedef struct FunctionTable FunctionTable;
 typedef struct Kernel Kernel;
 
 // The current function.
@@ -164,7 +173,8 @@ typedef struct Fn {
     char name[24];
     uint32_t number;
     const Flavor *flavor;
-    const Kernel *kernel;  // NULL: a device function
+    const Kernel *kernel;      // NULL: a device function
+    const Function *function;  // NULL: a kernel
     // Values and memory in scope.
     Scope *scope;
     Pool pool[CLASS_COUNT];
@@ -194,9 +204,14 @@ typedef struct Fn {
     Value *hash, *wide_hash;      // accumulators; the wide one may be NULL
     uint32_t exit;                // label of the end
     void (*store_result)(Gen *);  // stores the results
-    // Kernels only.
-    Value *thread, *threads;  // index in the CTA; size of the CTA
+    Value *thread, *threads;      // index in the CTA; size of the CTA
     VEC(Shared) shared;
+    // Device functions only.
+    Value *counter;      // of recursive calls that may follow
+    Value *mask, *lane;  // parameter that has the lanes that arrive, and one of them; NULL: `lanes` of the scope
+    // Calls.
+    VEC(Passed) passed;  // variables that several calls share
+    // Kernels only.
     const Object *counts;  // words for atomic operations of all threads; NULL: none
     const Object *record;  // part of the output that the thread owns
     uint32_t record_used;  // bytes
@@ -209,12 +224,15 @@ struct Gen {
     bool bare_add;  // float add and sub have no rounding modifier but mul has, or the reverse
     VEC(Function *) functions;
     VEC(Kernel *) kernels;
-    VEC(Object *) variables;   // of the module
+    VEC(Object *) variables;  // of the module
+    VEC(FunctionTable *) tables;
     VEC(uint32_t) operations;  // usable rows of templates.def
-    uint32_t numbers, calls;   // functions and calls so far
+    uint32_t numbers, calls;   // functions and calls so far, with kernels
+    uint32_t nfunctions;       // device functions so far
     Fn fn;
-    Out body, code, head;  // of this function, of all functions, of the module
-    TextBuffer body_text, code_text, head_text;
+    Out body, code, head, front;  // of this function, of all functions, of the module, of prototypes and tables
+    Out *to;                      // gets the function
+    TextBuffer body_text, code_text, head_text, front_text;
 };
 
 /* -- random.c ---------------------------------------------------------------------------------------------- */
@@ -294,6 +312,7 @@ void hash_begin(Gen *g);
 
 void operations_init(Gen *g);
 void operation(Gen *g);
+void collective_operation(Gen *g);  // one of all lanes that arrive, if the program has any
 void make_first_value(Gen *g, Class c);
 bool class_on(const Gen *g, Class c);
 Class any_class(Gen *g);  // a random class of data
@@ -303,6 +322,7 @@ Class any_class(Gen *g);  // a random class of data
 // Returns a predicate with one definition. Uniform: equal in all threads, as long as all lanes are here.
 Value *condition(Gen *g, bool uniform);
 Value *rare_condition(Gen *g, bool uniform);  // true for few threads
+Value *never_condition(Gen *g);
 Operand bound(Gen *g, uint32_t least, uint32_t most, bool uniform, bool literal);
 
 /* -- retests.c --------------------------------------------------------------------------------------------- */
@@ -365,18 +385,28 @@ void generic_address_of(Gen *g, const Object *o, Value *address);
 // Makes an object of the bytes of `o` from `skip` on, a multiple of 4. A register has its address.
 const Object *object_from(Gen *g, const Object *o, uint32_t skip);
 
-/* -- functions.c, kernels.c -------------------------------------------------------------------------------- */
+/* -- graph.c, calls.c, kernels.c --------------------------------------------------------------------------- */
 
 void functions_make(Gen *g);
-void call_remaining(Gen *g);  // calls the functions without a call so far
+void functions_print(const Gen *g, Out *out);  // prints those that are defined behind the kernels
+void call_remaining(Gen *g);                   // calls the functions without a call so far
 void kernels_make(Gen *g);
+typedef enum Number { THREAD, THREADS, CTA } Number;
+// Returns an index in grids and blocks: of the thread in its CTA, of the CTA; or the number of threads of a CTA.
+Value *number_make(Gen *g, bool cube, Number which);
+// Adds a part of a shared variable for each thread, and stores to this thread's part.
+void shared_add(Gen *g, const char *symbol, uint32_t stride);
 
 /* -- variables.c, program.c, launches.c -------------------------------------------------------------------- */
 
 void variables_make(Gen *g);
+// Declares a read-only table with initial values.
+Object table_print(Gen *g, Out *out, const char *name, bool of_module);
 void variables_enter(Gen *g);  // makes the variables objects of the function
 void fn_begin(Gen *g, const char *name, const Kernel *kernel, uint32_t size);
 void fn_print(Gen *g);  // prints declarations and body, in braces
+void text_begin(Gen *g, Out *out, TextBuffer *text);
+void text_print(Out *out, const TextBuffer *text);
 void program_make(Gen *g);
 void program_print(const Gen *g, Out *out);
 void launches_print(Gen *g, Out *out, const char *file);  // file: the name of the program

@@ -167,11 +167,11 @@ void params_print(Gen *g, const Kernel *k)
 {
     for (uint32_t j = 0; j < k->params.n; j++) {
         const Param *p = &k->params.at[j];
-        out_z(&g->code, j ? ",\n\t.param " : "\n\t.param ");
+        out_z(g->to, j ? ",\n\t.param " : "\n\t.param ");
         if (p->kind == PARAM_STRUCT)
-            out_fmt(&g->code, ".align 8 .b8 %s_param_%u[%u]", k->name, j, p->bytes);
+            out_fmt(g->to, ".align 8 .b8 %s_param_%u[%u]", k->name, j, p->bytes);
         else
-            out_fmt(&g->code, ".%s %s_param_%u", p->kind == PARAM_SCALAR || p->kind == PARAM_LIMIT ? p->type : "u64",
+            out_fmt(g->to, ".%s %s_param_%u", p->kind == PARAM_SCALAR || p->kind == PARAM_LIMIT ? p->type : "u64",
                     k->name, j);
     }
 }

@@ -18,13 +18,13 @@ static const struct {
 
 /* -- Texts ---------------------------------------------------------------------------------------------- */
 
-static void begin_text(Gen *g, Out *out, TextBuffer *text)
+void text_begin(Gen *g, Out *out, TextBuffer *text)
 {
     *text = (TextBuffer){.arena = g->arena};
     out_init(out, g->arena, out_to_text, text);
 }
 
-static void print_text(Out *out, const TextBuffer *text)
+void text_print(Out *out, const TextBuffer *text)
 {
     if (text->n)
         out_bytes(out, text->at, text->n);
@@ -47,12 +47,14 @@ void fn_begin(Gen *g, const char *name, const Kernel *kernel, uint32_t size)
     *fn = (Fn){.number = g->numbers++, .kernel = kernel, .flavor = flavor(g), .frequency = 1};
     snprintf(fn->name, sizeof fn->name, "%s", name);
     fn->work_limit = kernel ? 3000 + 4 * (uint64_t)size : 300 + 2 * (uint64_t)size;
+    if (has(g, FT_CALL) && has(g, FT_GRAPH))
+        fn->work_limit *= 2;
     bool generic = !*fn->flavor->frame_space;
     fn->frame_object = (Object){.space = generic ? SPACE_GENERIC : SPACE_LOCAL, .symbol = generic ? "%SP" : "%SPL"};
     fn->frame_object.actual_space = SPACE_LOCAL;
     fn->exit = label_new(g);
     g->body_text.n = 0;
-    begin_text(g, &fn->declarations, &fn->declarations_text);
+    text_begin(g, &fn->declarations, &fn->declarations_text);
 }
 
 static void print_frame(Gen *g)
@@ -60,7 +62,7 @@ static void print_frame(Gen *g)
     const Fn *fn = &g->fn;
     if (!fn->frame)
         return;
-    out_fmt(&g->code, "\t.local .align 16 .b8 \t__local_depot%u[%u];\n\t.reg .b64 \t%%SP;\n\t.reg .b64 \t%%SPL;\n",
+    out_fmt(g->to, "\t.local .align 16 .b8 \t__local_depot%u[%u];\n\t.reg .b64 \t%%SP;\n\t.reg .b64 \t%%SPL;\n",
             fn->number, (fn->frame + 15) & ~15u);
 }
 
@@ -68,7 +70,7 @@ static void print_registers(Gen *g)
 {
     for (uint32_t b = 0; b < BANK_COUNT; b++)
         if (g->fn.regs[b])
-            out_fmt(&g->code, "\t.reg .%s \t%%%s<%u>;\n", bank_info[b].type, bank_info[b].prefix, g->fn.regs[b] + 1);
+            out_fmt(g->to, "\t.reg .%s \t%%%s<%u>;\n", bank_info[b].type, bank_info[b].prefix, g->fn.regs[b] + 1);
 }
 
 void fn_print(Gen *g)
@@ -76,15 +78,15 @@ void fn_print(Gen *g)
     Fn *fn = &g->fn;
     out_flush(&fn->declarations);
     out_flush(&g->body);
-    out_fmt(&g->code, "{ // in the manner of: %s\n", fn->flavor->help);
+    out_fmt(g->to, "{ // in the manner of: %s\n", fn->flavor->help);
     print_frame(g);
-    print_text(&g->code, &fn->declarations_text);
+    text_print(g->to, &fn->declarations_text);
     print_registers(g);
-    out_char(&g->code, '\n');
+    out_char(g->to, '\n');
     if (fn->frame)
-        out_fmt(&g->code, "\tmov.u64 \t%%SPL, __local_depot%u;\n\tcvta.local.u64 \t%%SP, %%SPL;\n", fn->number);
-    print_text(&g->code, &g->body_text);
-    out_z(&g->code, "}\n");
+        out_fmt(g->to, "\tmov.u64 \t%%SPL, __local_depot%u;\n\tcvta.local.u64 \t%%SP, %%SPL;\n", fn->number);
+    text_print(g->to, &g->body_text);
+    out_z(g->to, "}\n");
 }
 
 /* -- The program ---------------------------------------------------------------------------------------- */
@@ -93,14 +95,17 @@ void program_make(Gen *g)
 {
     g->rng = random_start(g->options.seed, "program");
     g->bare_add = chance(g, 1, 2);
-    begin_text(g, &g->head, &g->head_text);
-    begin_text(g, &g->body, &g->body_text);
-    begin_text(g, &g->code, &g->code_text);
+    text_begin(g, &g->head, &g->head_text);
+    text_begin(g, &g->body, &g->body_text);
+    text_begin(g, &g->code, &g->code_text);
+    text_begin(g, &g->front, &g->front_text);
+    g->to = &g->code;
     operations_init(g);
     variables_make(g);
     functions_make(g);
     kernels_make(g);
     out_flush(&g->head);
+    out_flush(&g->front);
     out_flush(&g->code);
 }
 
@@ -130,6 +135,8 @@ void program_print(const Gen *g, Out *out)
 {
     print_options(&g->options, out);
     out_fmt(out, ".version %s\n.target %s\n.address_size 64\n\n", version_of(g->options.sm), g->options.target);
-    print_text(out, &g->head_text);
-    print_text(out, &g->code_text);
+    text_print(out, &g->head_text);
+    text_print(out, &g->front_text);
+    text_print(out, &g->code_text);
+    functions_print(g, out);
 }

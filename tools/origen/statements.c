@@ -2,7 +2,7 @@
 // Makes blocks: random rows of statements.def.
 #include "tools/origen/origen.h"
 
-enum { N = 1, L = 2, T = 4, K = 8, P = 16 };
+enum { N = 1, L = 2, T = 4, K = 8, P = 16, F = 32 };
 enum { DEEPEST = 7, LARGEST_PART = 2000 };
 
 static const struct {
@@ -26,7 +26,7 @@ static bool fits(const Gen *g, uint32_t row, uint32_t n)
     uint32_t needs = rows[row].needs;
     return has(g, rows[row].feature) && n >= rows[row].least && (!(needs & N) || fn->scope->depth < DEEPEST) &&
            (!(needs & L) || fn->scope->loop) && (!(needs & T) || active_lanes(g) == ALL_LANES) &&
-           (!(needs & K) || fn->kernel) && (needs & P || !fn->dead);
+           (!(needs & K) || fn->kernel) && (!(needs & F) || fn->function) && (needs & P || !fn->dead);
 }
 
 static void statement(Gen *g, uint32_t n)

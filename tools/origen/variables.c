@@ -14,39 +14,44 @@ static const struct {
     {"f32", CLASS_F}, {"f64", CLASS_G}, {"b32", CLASS_R}, {"s16", CLASS_H},
 };
 
-static void element(Gen *g, uint32_t kind)
+static void element(Gen *g, Out *out, uint32_t kind)
 {
     Class c = kinds[kind].cls;
     if (kind == 0) {
-        out_u64(&g->head, roll(g, 256));
+        out_u64(out, roll(g, 256));
         return;
     }
     Literal l = literal(g, c);
     bool unsigned_type = kinds[kind].type[0] == 'u' && l.text[0] == '-';
-    out_z(&g->head, l.text + unsigned_type);
+    out_z(out, l.text + unsigned_type);
 }
 
-// Declares a table. Elements after the initializer are zero.
-static void table(Gen *g, uint32_t number)
+// Elements after the initializer are zero.
+Object table_print(Gen *g, Out *out, const char *name, bool of_module)
 {
     uint32_t kind = roll(g, ARRAY_LEN(kinds)), size = kind == 0 ? 1 : class_info[kinds[kind].cls].bytes;
     uint32_t bytes = 32u << roll(g, 3), n = bytes / size, given = chance(g, 1, 4) ? roll_between(g, 1, n) : n;
     bool constant = chance(g, 1, 2);
     Object o = {.space = constant ? SPACE_CONST : SPACE_GLOBAL, .bytes = bytes, .align = MAX(size, 4u << roll(g, 3))};
-    o.symbol = text(g, "table%u", number);
+    o.symbol = name;
     o.type = kinds[kind].type;
     o.constant = true;
-    out_fmt(&g->head, "%s%s .align %u .%s %s[%u] = {", chance(g, 1, 3) ? ".visible " : "", space_name(o.space), o.align,
-            o.type, o.symbol, n);
+    out_fmt(out, "%s%s .align %u .%s %s[%u] = {", of_module && chance(g, 1, 3) ? ".visible " : "", space_name(o.space),
+            o.align, o.type, o.symbol, n);
     for (uint32_t k = 0; k < given; k++) {
-        out_z(&g->head, k ? ", " : "");
-        element(g, kind);
+        out_z(out, k ? ", " : "");
+        element(g, out, kind);
     }
-    out_z(&g->head, "};\n");
+    out_z(out, "};\n");
     o.actual_space = o.space;
-    Object *copy = NEW(g->arena, Object);
-    *copy = o;
-    VEC_PUSH(g->arena, &g->variables, copy);
+    return o;
+}
+
+static void table(Gen *g, uint32_t number)
+{
+    Object *o = NEW(g->arena, Object);
+    *o = table_print(g, &g->head, text(g, "table%u", number), true);
+    VEC_PUSH(g->arena, &g->variables, o);
 }
 
 // Declares a variable that holds the address of a table, and makes the table accessible through it.
