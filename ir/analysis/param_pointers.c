@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds the loads of kernel parameters that give addresses of global memory (ir/analysis/param_pointers.h).
 //
-// A declaration `.ptr .global` suffices: the parameter is the address of an object in global memory, and such an
-// address is the same number as a generic address. `.ptr` of another space excludes the parameter, because a generic
-// address in that space is another number. Nothing is known of parameters of device functions.
+// A declaration `.ptr .global` suffices. By the PTX ISA it names the space of the memory that the parameter points to,
+// and a generic address outside the windows of other spaces is the same number in global memory. So it does not matter
+// whether the parameter is a generic address. `.ptr` of another space excludes the parameter, because a generic address
+// in that space is another number. Nothing is known of parameters of device functions.
 //
 // Under the premise, a load of the width of an address from any other parameter is a candidate, from a by-value
 // structure at an aligned offset too. PTX has no types, so a candidate may also be an index. It is rejected if
@@ -28,7 +29,7 @@
 // address, but a shift to the right may restore one.
 //
 // Does not do: vectors; structures that are read through their addresses; the sum of two parameters, one of which is
-// an index.
+// an index. An isspacep in a function to which the kernel passes a parameter rejects nothing.
 #include <string.h>
 
 #include "ir/analysis/param_pointers.h"
