@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Pointer analysis (ir/analysis/pointers.h): the underlying object, the offset and the escape of addresses.
 //
-// One walk over the function finds the instructions that take the address of a symbol. A worklist propagates addresses
-// through moves, phis, selects, sums, conversions between integers, and cvta, to a fixed point. In multi form the only
-// definition of a plain register precedes all uses in the layout, so the walk itself visits these uses. Uses of joined
-// registers, and of values that change later, are looked up in tables. A second walk adds cvta of operands that are no
-// known addresses: each result is an address in the space of the cvta.
+// One walk over the function finds the instructions that take the address of a symbol, and the loads of kernel
+// parameters that point to global memory (param_pointers.h). A worklist propagates addresses through moves, phis,
+// selects, sums, conversions between integers, and cvta, to a fixed point. In multi form the only definition of a plain
+// register precedes all uses in the layout, so the walk itself visits these uses. Uses of joined registers, and of
+// values that change later, are looked up in tables. A second walk adds cvta of operands that are no known addresses:
+// each result is an address in the space of the cvta.
 //
 // At a join, inputs without an abstract value are ignored before the fixed point; from then on they are numbers. The
 // join of two symbols has an unknown symbol, the join of two spaces an unknown space. After GROW_MAX changes of a
@@ -23,6 +24,7 @@
 // space_contains(). An address in shared::cluster may be memory of any CTA of the cluster.
 #include "ir/analysis/pointers.h"
 #include "ir/analysis/analysis_internal.h"
+#include "ir/analysis/param_pointers.h"
 
 enum { GROW_MAX = 4, PLACES = 256 };
 
@@ -254,6 +256,7 @@ static Pointer address_of_definition(Pointers *o, InstrId id)
     Pointer result = {0};
     switch (d->op) {
     case OP_ADDR: return symbol_pointer(o, i, false);
+    case OP_LD: return address_in(SP_GLOBAL, true);  // is_source()
     case OP_CVTA_ADDR: return moved_to_space(o, id, symbol_pointer(o, i, false), true);
     case OP_CVTA: return moved_to_space(o, id, pointer_of(o, id, u), true);
     case OP_CVTA_TO: return moved_to_space(o, id, pointer_of(o, id, u), false);
@@ -512,7 +515,17 @@ static void visit_users(Pointers *o, ValueId v)
 
 /* -- The walks ------------------------------------------------------------------------------------------ */
 
-static bool is_source(const Desc *d) { return d->op == OP_ADDR || d->op == OP_CVTA_ADDR; }
+// True if an instruction gives an address by itself: it takes that of a symbol, or loads a pointer to global memory.
+static bool is_source(const Pointers *o, InstrId id)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    switch (ir_desc(o->fn, i)->op) {
+    case OP_ADDR:
+    case OP_CVTA_ADDR: return true;
+    case OP_LD: return (o->global_loads && o->global_loads[id]) || loads_global_pointer(o->fn, i);
+    default: return false;
+    }
+}
 
 // True if the space that an access names contains the symbol.
 static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
@@ -599,7 +612,7 @@ static void find_sources(Pointers *o)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Desc *d = ir_desc(fn, i);
-            bool source = is_source(d);
+            bool source = is_source(o, id);
             naccesses += is_access(d);
             if (d->op == OP_CVTA || d->op == OP_CVTA_TO)
                 VEC_PUSH(o->arena, &o->casts, id);
@@ -687,13 +700,13 @@ static void find_accesses(Pointers *o)
     }
 }
 
-void pointers_build(const Fn *fn, Analyses *a)
+static Pointers *build(const Fn *fn, Analyses *a, const bool *global_loads, Arena *arena)
 {
-    Arena *arena = &a->arena[AX_POINTERS];
-    Pointers *o = a->pointers = NEW(arena, Pointers);
+    Pointers *o = NEW(arena, Pointers);
     o->fn = fn;
     o->a = a;
     o->arena = arena;
+    o->global_loads = global_loads;
     o->escaped = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     eval_cache_init(&o->evals, fn->tables, arena);
@@ -706,12 +719,21 @@ void pointers_build(const Fn *fn, Analyses *a)
     if (has_unknown_cast(o))
         find_casts(o);
     find_accesses(o);
+    return o;
 }
+
+void pointers_build(const Fn *fn, Analyses *a) { a->pointers = build(fn, a, NULL, &a->arena[AX_POINTERS]); }
 
 Pointers *pointers_of(Fn *fn)
 {
     analysis_need(fn, AN_POINTERS);
     return fn->analyses->pointers;
+}
+
+Pointers *pointers_with_loads(Fn *fn, const bool *global_loads, Arena *arena)
+{
+    analysis_need(fn, analysis_closure(AN_POINTERS) & ~(uint32_t)AN_POINTERS);
+    return build(fn, fn->analyses, global_loads, arena);
 }
 
 Pointers *pointers_of_single_defs(Fn *fn, Analyses *own)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pointer analysis, AN_POINTERS: the symbols that escape, and the state space, underlying object (a symbol) and offset
-// range of addresses. Addresses are values that are computed from the address of a symbol or by cvta.
+// range of addresses. Addresses are values that are computed from the address of a symbol, by cvta, or from a kernel
+// parameter declared `.ptr .global`.
 #ifndef ORI_POINTERS_H
 #define ORI_POINTERS_H
 
@@ -42,10 +43,11 @@ typedef struct Pointers {
     VEC(Pointer) known;
     uint32_t *address;  // by ValueId: index in `known`, 0 = no address
     VEC(ValueId) work;
-    InstrId at;          // the instruction of a walk that visits all uses of its definitions later; 0 = none
-    bool meet;           // some phi or selp has an address as an input
-    VEC(InstrId) casts;  // cvta
-    bool settled;        // after the fixed point: values without an abstract value are numbers
+    InstrId at;                // the instruction of a walk that visits all uses of its definitions later; 0 = none
+    bool meet;                 // some phi or selp has an address as an input
+    VEC(InstrId) casts;        // cvta
+    const bool *global_loads;  // by InstrId, may be NULL: loads that give addresses of global memory
+    bool settled;              // after the fixed point: values without an abstract value are numbers
     uint32_t *first_user, *next_user;  // by value of a joined register - first_def; by use
     EvalCache evals;
     ValueRanges ranges;
@@ -54,6 +56,9 @@ typedef struct Pointers {
 /* pointers.c */
 // Makes AN_POINTERS of a function valid and returns its result. Queries require that the function has not changed.
 Pointers *pointers_of(Fn *fn);
+// Returns the result for a function in which these loads, true by InstrId, also give addresses of global memory. The
+// result lies in the arena.
+Pointers *pointers_with_loads(Fn *fn, const bool *global_loads, Arena *arena);
 // Returns the result for multi form without AN_RDEFS: joined registers are not tracked, so a symbol whose address one
 // of them holds escapes. Allocates from `own`, which analysis_free() frees.
 Pointers *pointers_of_single_defs(Fn *fn, Analyses *own);

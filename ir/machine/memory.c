@@ -224,6 +224,7 @@ typedef struct Request {
     uint64_t address;
     uint32_t size, align;
     bool write;
+    bool global;  // the instruction names .global
 } Request;
 
 static const char *verb(const Request *q) { return q->write ? "write" : "read"; }
@@ -299,6 +300,28 @@ static Span in_host(Run *r, const Group *g, const Code *c, uint32_t lane, const 
     return check_access(r, &access) ? s : NO_SPAN;
 }
 
+// Returns the space of a generic address, and makes *address relative to the space.
+static Space space_at(uint64_t *address)
+{
+    switch (*address / WINDOW_BYTES) {
+    case SHARED_WINDOW / WINDOW_BYTES: *address -= SHARED_WINDOW; return SP_CLUSTER;
+    case LOCAL_WINDOW / WINDOW_BYTES: *address -= LOCAL_WINDOW; return SP_LOCAL;
+    case PARAM_WINDOW / WINDOW_BYTES: *address -= PARAM_WINDOW; return SP_PARAM;
+    default: return SP_GLOBAL;
+    }
+}
+
+// Faults if the address of an access to .global lies in the window of another memory. Returns true if there was none.
+static bool is_outside_windows(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
+{
+    uint64_t at = q->address;
+    Space space = space_at(&at);
+    if (space != SP_CLUSTER && space != SP_LOCAL)
+        return true;
+    return fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is in %s memory, not in .global", verb(q),
+                 q->size, (unsigned long long)q->address, space == SP_LOCAL ? "local" : "shared");
+}
+
 // Returns the accessed part of an allocation or of the host's memory; no bytes after a fault.
 static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {
@@ -318,6 +341,11 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
         fault(r, g, c, lane, "a write to constant memory");
         return NO_SPAN;
     }
+    if (q->global && a->read_only) {
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which is in constant memory, not in .global", verb(q),
+              q->size, (unsigned long long)at, a->name);
+        return NO_SPAN;
+    }
     if (!s.bytes) {
         fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which %s %llu bytes", verb(q), q->size,
               (unsigned long long)at, a->name, a->freed ? "was freed and had" : "has", (unsigned long long)a->size);
@@ -327,17 +355,6 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
         return s;
     Access access = {g, c, lane, SP_GLOBAL, a, NULL, s.defined, at, q->size, q->write};
     return check_access(r, &access) ? s : NO_SPAN;
-}
-
-// Returns the space of a generic address, and makes *address relative to the space.
-static Space space_at(uint64_t *address)
-{
-    switch (*address / WINDOW_BYTES) {
-    case SHARED_WINDOW / WINDOW_BYTES: *address -= SHARED_WINDOW; return SP_CLUSTER;
-    case LOCAL_WINDOW / WINDOW_BYTES: *address -= LOCAL_WINDOW; return SP_LOCAL;
-    case PARAM_WINDOW / WINDOW_BYTES: *address -= PARAM_WINDOW; return SP_PARAM;
-    default: return SP_GLOBAL;
-    }
 }
 
 // Returns the parameters of a frame in a lane.
@@ -391,6 +408,7 @@ static Span accessed_memory(Run *r, const Group *g, const Code *c, uint32_t lane
     // Parameters that a symbol names are in the frame, except kernel parameters.
     bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
     CtaState *owner = r->cta;
+    q.global = q.space == SP_GLOBAL;
     if (q.space == SP_GENERIC)
         q.space = space_at(&q.address);
     if (!is_aligned(q.address, q.align)) {
@@ -398,6 +416,8 @@ static Span accessed_memory(Run *r, const Group *g, const Code *c, uint32_t lane
               (unsigned long long)q.address);
         return NO_SPAN;
     }
+    if (q.global && !is_outside_windows(r, g, c, lane, &q))
+        return NO_SPAN;
     if (q.space == SP_CLUSTER && !(owner = owner_of(r, g, c, lane, &q)))
         return NO_SPAN;
     if (q.space != SP_SHARED && q.space != SP_LOCAL && q.space != SP_PARAM)
@@ -412,14 +432,14 @@ static Span accessed_memory(Run *r, const Group *g, const Code *c, uint32_t lane
 Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
                uint32_t align, bool write)
 {
-    return accessed_memory(r, g, c, lane, (Request){space, address, size, align, write});
+    return accessed_memory(r, g, c, lane, (Request){space, address, size, align, write, false});
 }
 
 Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
 {
     // ptxas accepts vectors of parameters with the alignment of their elements.
     uint32_t align = (Space)c->space == SP_PARAM ? MIN(size, c->bytes) : size;
-    return accessed_memory(r, g, c, lane, (Request){(Space)c->space, address, size, align, write});
+    return accessed_memory(r, g, c, lane, (Request){(Space)c->space, address, size, align, write, false});
 }
 
 Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)

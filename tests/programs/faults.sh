@@ -197,7 +197,9 @@ exchange_16|--arg buf:8|1|:83:2|0,0,0|write of 16 bytes at 0 of the buffer of ar
 exchange_16|--arg u64:0x10000000038|1|:83:2|0,0,0|write of 16 bytes at address 0x38, which is not aligned
 reduce_8|--arg buf:7|1|:91:2|0,0,0|write of 8 bytes at 0 of the buffer of argument 0, which has 7 bytes
 reduce_8|--arg u64:0xfffffffffffffff8|1|:91:2|0,0,0|write of 8 bytes at address 0xfffffffffffffff8, which is not mapped
-load_global|--arg u64:0x10000000000|1|:100:2|0,0,0|read of 4 bytes at address 0x10000000000, which is not mapped
+load_global|--arg u64:0x10000000000|1|:100:2|0,0,0|read of 4 bytes at address 0x10000000000, which is in shared memory, not in .global
+load_global|--arg u64:0x20000000000|1|:100:2|0,0,0|read of 4 bytes at address 0x20000000000, which is in local memory, not in .global
+load_global|--arg u64:0x100000001104|1|:100:2|0,0,0|read of 4 bytes at 0x4 of 'fixed', which is in constant memory, not in .global
 load_symbol|--arg u64:60|0|||
 load_symbol|--arg u64:64|1|:111:2|0,0,0|read of 4 bytes at 0x40 of 'bytes', which has 64 bytes
 load_symbol|--arg u64:4160|1|:111:2|0,0,0|read of 4 bytes at address 0x100000001040, which is not mapped
@@ -306,7 +308,7 @@ copy_16|--arg u32:64 --arg buf:16|1|:723:2|0,0,0|write of 16 bytes at 0x40 of sh
 copy_16|--arg u32:56 --arg buf:16|1|:723:2|0,0,0|write of 16 bytes at address 0x38, which is not aligned
 copy_16|--arg u32:0 --arg buf:15|1|:723:2|0,0,0|read of 16 bytes at 0 of the buffer of argument 1, which has 15 bytes
 copy_16|--arg u32:0 --arg u64:16|1|:723:2|0,0,0|read of 16 bytes at address 0x10, a null pointer
-copy_16|--arg u32:0 --arg u64:0x10000000000|1|:723:2|0,0,0|read of 16 bytes at address 0x10000000000, which is not mapped
+copy_16|--arg u32:0 --arg u64:0x10000000000|1|:723:2|0,0,0|read of 16 bytes at address 0x10000000000, which is in shared memory, not in .global
 copy_part|--arg u32:9 --arg buf:16|1|:735:2|0,0,0|cp.async of 8 bytes with a source of 9
 copy_part|--arg u32:0xffffffff --arg buf:16|1|:735:2|0,0,0|cp.async of 8 bytes with a source of 4294967295
 copy_part|--arg u32:8 --arg buf:7|1|:735:2|0,0,0|read of 8 bytes at 0 of the buffer of argument 1, which has 7 bytes

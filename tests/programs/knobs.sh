@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../lib.sh"
 unset ORI_KNOBS
 [ $# -eq 0 ] || usage knobs.sh
-needs "$ORIOPT" "$ORICHECK"
+needs "$ORIOPT" "$ORICHECK" "$ORIRUN"
 make_work
 cd "$work" || exit 2
 tab=$(printf '\t')
@@ -1027,6 +1027,66 @@ is "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 
 absent left.ptx
 run "errors of pragmas and --print-pipeline" 1 --print-pipeline bad.ptx
 run "errors of --knob come first" 2 --knob Foo bad.ptx
+
+# -- Premises ----------------------------------------------------------------------------------------------------------
+
+# A kernel that reads a generic address, its parameter.
+{
+    echo "$head"
+    cat <<'END'
+.const .align 4 .b8 fixed[8] = {7, 0, 0, 0, 8};
+.visible .entry k(.param .u64 out, .param .u64 p)
+{
+	.reg .b64 %rd<3>;
+	.reg .b32 %r<2>;
+	.local .align 8 .b8 own[16];
+	ld.param.u64 %rd1, [out];
+	ld.param.u64 %rd2, [p];
+	ld.u32 %r1, [%rd2+4];
+	ld.local.u32 %r1, [own];
+	ld.u32 %r1, [%rd2];
+	st.global.u32 [%rd1], %r1;
+	ret;
+}
+END
+} >premise.ptx
+lines premise.ptx OriInferAddressSpaces ld.global :0 KernelParamsGlobal:2 KernelParamsGlobal=0:0 KernelParamsGlobal=1:2
+run "--assume=cuda" 0 --named-phases=OriInferAddressSpaces --assume=cuda premise.ptx -o assumed.ptx
+is "$(grep -c ld.global assumed.ptx)" 2
+silent err
+run "--assume=cuda and a later --knob" 0 --assume cuda --knob KernelParamsGlobal=0 premise.ptx -o lines.ptx
+is "$(grep -c ld.global lines.ptx)" 0
+run "--knob and a later --assume=cuda" 0 --knob KernelParamsGlobal=0 --assume cuda premise.ptx -o lines.ptx
+is "$(grep -c ld.global lines.ptx)" 1
+with KernelParamsGlobal "the premise in the environment" 0 premise.ptx -o lines.ptx
+is "$(grep -c ld.global lines.ptx)" 1
+run "--assume=cuda without a use" 0 --assume=cuda one.ptx -o lines.ptx
+silent err
+run "settings of --assume" 0 --assume=cuda --print-knobs
+says out "KernelParamsGlobal"
+says out "--assume:1:1"
+run "--assume=cuda in a reproducer" 0 --assume=cuda --reproducer r.ptx premise.ptx -o direct
+run "--assume=cuda in a reproducer" 0 --run-reproducer r.ptx -o again
+same direct again
+run "another premise" 2 --assume=opencl premise.ptx
+is "$(cat err)" "oriopt: --assume: 'opencl' is not cuda"
+run "no premise" 2 --assume
+
+# If the premise fails, the optimized kernel faults: at the address of a constant variable, of shared and of local
+# memory. The original reads all of them.
+premise() { # NAME ADDRESS MESSAGE
+    exits "$1, original" 0 "$ORIRUN" --shared 16 --arg buf:4 --arg "u64:$2" premise.ptx
+    exits "$1, with the premise" 1 "$ORIRUN" --shared 16 --arg buf:4 --arg "u64:$2" assumed.ptx
+    says err "$3"
+}
+premise "a constant" 0x100000000000 "read of 4 bytes at 0x4 of 'fixed', which is in constant memory, not in .global"
+premise "shared memory" 0x10000000000 "read of 4 bytes at address 0x10000000004, which is in shared memory, not in .global"
+premise "local memory" 0x20000000000 "read of 4 bytes at address 0x20000000004, which is in local memory, not in .global"
+for file in premise assumed; do
+    exits "$file, global memory" 0 "$ORIRUN" --arg buf:4 --arg buf:2xu32:iota:5 --digest $file.ptx
+    cp out $file.digest
+done
+same premise.digest assumed.digest
 
 # -- Unused settings ---------------------------------------------------------------------------------------------------
 

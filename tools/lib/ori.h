@@ -197,8 +197,8 @@ typedef enum { ORI_VERIFY_NEVER, ORI_VERIFY_LAST, ORI_VERIFY_EACH } OriVerify;
 ORI_API OriStatus ori_set_verify(OriContext *ori, OriVerify when);
 
 /* Adds settings of knobs: records `NAME=VALUE`, as --knob of oriopt(1) takes them, with newlines or `~` between them.
- * They come after earlier settings, and a later one wins. ORI_BAD_INPUT: a record has an error; the call then changes
- * nothing. */
+ * They come after earlier settings, and a later one wins. "KernelParamsGlobal" is --assume=cuda. ORI_BAD_INPUT: a
+ * record has an error; the call then changes nothing. */
 ORI_API OriStatus ori_set_knobs(OriContext *ori, const char *settings);
 
 /* Copies the value of a knob, as ori_set_knobs() takes it after `NAME=`, into `value`, which has room for `size` bytes.

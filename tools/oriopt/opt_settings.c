@@ -106,8 +106,8 @@ static bool add_knob(Settings *s, const OptionParser *p)
         return bad_counter(p);
     if (s->nknobs == ARRAY_LEN(s->knobs))
         return usage_at(p, "too many --knob options; --knobs-file takes any number of settings");
-    s->counters[s->nknobs] = counter;
-    s->knobs[s->nknobs++] = p->value;
+    s->knob_options[s->nknobs] = p->option->id;
+    s->knobs[s->nknobs++] = p->option->id == OPT_ASSUME ? "KernelParamsGlobal" : p->value;
     return true;
 }
 
@@ -164,6 +164,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
         return true;
     case OPT_ARCH:
     case OPT_GPU_NAME: return target(p, &s->phases.target);
+    case OPT_ASSUME: return choice(p, &which) && add_knob(s, p);
     case OPT_LEVEL: return level(s, p);
     case OPT_NAMED: s->phases.named = value; return true;
     case OPT_DISABLE:

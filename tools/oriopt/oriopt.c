@@ -72,13 +72,13 @@ static void warn_of_options(Job *job)
     job->ctx.diag.source = source;
 }
 
-// Warns of knobs that were set, but not read.
+// Warns of knobs that were set, but not read. A premise may be true of a module in which no phase can use it.
 static void warn_of_unread(Job *job)
 {
     const Ctx *ctx = &job->ctx;
     for (int row = 0; row < KNOB_COUNT; row++) {
         const KnobSetting *s = knob_unread(ctx->settings, ctx->knobs.read, row);
-        if (s)
+        if (s && row != KNOB_KERNEL_PARAMS_GLOBAL)
             diag_plain(&job->ctx.diag, DIAG_WARNING, "%s:%u:%u: knob %s was set, but nothing that ran reads it",
                        s->file, s->line, s->col, knob_table.rows[row].name);
     }
@@ -353,6 +353,16 @@ static Status read_knobs_file(Job *job, const char *path)
     return ok ? ST_OK : ST_USAGE;
 }
 
+// Returns the name by which messages cite a knob of the command line.
+static const char *source_of_knob(const Settings *s, size_t k)
+{
+    switch (s->knob_options[k]) {
+    case OPT_DEBUG_COUNTER: return "--debug-counter";
+    case OPT_ASSUME: return "--assume";
+    default: return "--knob";
+    }
+}
+
 // Reads the settings of the environment, of files and of the command line.
 static Status gather_knobs(Job *job)
 {
@@ -368,10 +378,10 @@ static Status gather_knobs(Job *job)
     }
     for (size_t k = 0; k < s->nknobs; k++) {
         char counter[200];
-        if (s->counters[k])
+        bool counts = s->knob_options[k] == OPT_DEBUG_COUNTER;
+        if (counts)
             settings_counter(s->knobs[k], counter, sizeof counter);
-        if (!read_knobs_text(job, KS_COMMAND_LINE, s->counters[k] ? "--debug-counter" : "--knob",
-                             s->counters[k] ? counter : s->knobs[k]) &&
+        if (!read_knobs_text(job, KS_COMMAND_LINE, source_of_knob(s, k), counts ? counter : s->knobs[k]) &&
             status == ST_OK)
             status = ST_USAGE;
     }
