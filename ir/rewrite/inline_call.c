@@ -31,13 +31,13 @@ typedef struct Copy {
     SymId *sym;  // by local symbol
     ListId *list;
     LineId *line;
-    DescId *desc;      // by index in the callee's own tables
-    ConstId *consts;   // the same
-    bool leaf;         // no calls in the copy will be inlined
-    uint32_t number;   // of inlined calls, this one included
-    uint32_t callseq;  // is added to those of the callee
-    BlockId exit;      // the block behind the call
-    bool stopped;      // an instruction of the current block stops the grid
+    DescId *desc;       // by index in the callee's own tables
+    ConstId *consts;    // the same
+    bool leaf;          // no calls in the copy will be inlined
+    uint32_t number;    // of inlined calls, this one included
+    uint32_t *callseq;  // by call sequence
+    BlockId exit;       // the block behind the call
+    bool stopped;       // an instruction of the current block stops the grid
     VEC(Operand) ops;
 } Copy;
 
@@ -200,10 +200,11 @@ static LineId copy_line(Copy *c, LineId id)
         return id ? c->line[id] : 0;
     if (c->fn->lines.n == 0)
         *ir_line(c->fn, seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line))) = (Line){0};
+    LineId after = copy_line(c, ir_line(c->from, id)->after);
     LineId to = c->line[id] = seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line));
     Line line = *ir_line(c->from, id);
     line.function = name_import(c->fn->tables, c->from->tables, line.function);
-    line.after = copy_line(c, line.after);
+    line.after = after;
     *ir_line(c->fn, to) = line;
     return to;
 }
@@ -239,6 +240,14 @@ static InstrId append_return(Copy *c, const Instr *i, BlockId to)
     return ir_append(c->fn, to, desc, guarded ? IF_GUARDED : next ? IF_IMPLICIT : 0, branch, guarded ? 3 : 1);
 }
 
+// Returns the number of the copy of a call sequence. Sequences of inlined calls are gone, so numbers stay few.
+static uint32_t copy_sequence(Copy *c, uint32_t number)
+{
+    if (number && !c->callseq[number])
+        c->callseq[number] = ++c->fn->callseqs;
+    return number ? c->callseq[number] : 0;
+}
+
 static void copy_instr(Copy *c, InstrId from_id, BlockId to)
 {
     const Instr *i = ir_instr(c->from, from_id);
@@ -258,7 +267,7 @@ static void copy_instr(Copy *c, InstrId from_id, BlockId to)
     }
     Instr *copy = ir_instr(c->fn, id);
     copy->line = copy_line(c, i->line);
-    copy->callseq = i->callseq ? i->callseq + c->callseq : 0;
+    copy->callseq = copy_sequence(c, i->callseq);
     if (c->from->where.n)
         fn_note_where(c->fn, id, fn_where(c->from, from_id));
 }
@@ -410,7 +419,7 @@ static void drop_symbol(void *user, bool result, uint32_t formal, Operand o)
 BlockId inline_call(Inliner *in, InstrId id, const Fn *callee, bool leaf)
 {
     Fn *fn = in->fn;
-    Copy c = {.in = in, .fn = fn, .from = callee, .leaf = leaf, .number = in->inlined + 1, .callseq = fn->callseqs};
+    Copy c = {.in = in, .fn = fn, .from = callee, .leaf = leaf, .number = in->inlined + 1};
     BlockId b = ir_instr(fn, id)->block;
     InstrId behind = ir_instr(fn, id)->next;
     arena_init(&c.arena, fn->arena.heap);
@@ -421,7 +430,7 @@ BlockId inline_call(Inliner *in, InstrId id, const Fn *callee, bool leaf)
     c.line = NEW_ARRAY(&c.arena, LineId, callee->lines.n);
     c.desc = NEW_ARRAY(&c.arena, DescId, callee->tables->descs.n);
     c.consts = NEW_ARRAY(&c.arena, ConstId, callee->tables->consts.n);
-    fn->callseqs += callee->callseqs;
+    c.callseq = NEW_ARRAY(&c.arena, uint32_t, callee->callseqs + 1);
     c.exit = block_new(fn);
     block_insert_after(fn, c.exit, b);
     block_take(fn, c.exit, behind);

@@ -5,7 +5,8 @@
 #
 #   tests/bench/growth.sh [-s SHAPES] [N...]      default: N = 10000 100000
 #
-# For each shape of shapes.py and each N it generates about N instructions in one function, and prints for each of them
+# For each shape of shapes.py and each N it generates about N instructions, in one function or in many that call one
+# another, and prints for each of them
 #   1. the host instructions, and the exponent of their growth between each N and the next one, at most 1.1,
 #   2. the peak of memory above that of an empty module. It is above the 250 bytes of bench.sh, since these shapes have a
 #      block for each two or three instructions, or get as many phis.
@@ -19,7 +20,8 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
 program=${ORIOPT:-$root/build/oriopt}
 shapes='loopnest whilenest breaknest irrnest switchvars exitvars exitloopvars ifs ifadds movblock movifs movjoins
-    movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice chaintwice memclasses'
+    movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice chaintwice memclasses
+    callchain callstar calldag callcycle callstatics'
 . "$root/tests/bench/growth_lib.sh"
 ptx=$work.ptx
 

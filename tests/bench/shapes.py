@@ -218,5 +218,15 @@ elif kind=="memclasses": # many variables, and as many stores through an unknown
     b="".join("\t.shared .b32 s%d;\n"%i for i in range(n))
     b+="".join("\tld.shared.u32 %%r2, [s%d];\n\tst.u32 [%%rd1+%d], %%r2;\n\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra L%d;\n\tst.shared.u32 [s%d], %%r1;\nL%d:\n"%(i*7919%n,4*i,i,i,i,i) for i in range(n))
     kernel(b+"".join("\tld.shared.u32 %%r2, [s%d];\n\tst.u32 [%%rd1+%d], %%r2;\n"%(i,4*i) for i in range(0,n,5)))
+elif kind in ("callchain","callstar","calldag","callcycle","callstatics"): # n functions that call one another
+    def call(f,r): return "\t{\n\t.param .b32 a;\n\t.param .b32 q;\n\tst.param.b32 [a], %s;\n\tcall (q), f%d, (a);\n\tld.param.b32 %%r2, [q];\n\t}\n"%(r,f)
+    def callees(k): return [(k+1)%n] if kind=="callcycle" else [k-1] if kind=="callchain" and k else [k-1,k//2] if kind=="calldag" and k else []
+    for k in range(n if kind=="callcycle" else 0):
+        p(".func (.param .b32 r) f%d(.param .b32 a);\n"%k)
+    for k in range(n):
+        static="\t.shared .b32 s;\n\tst.shared.u32 [s], %r1;\n" if kind=="callstatics" else ""
+        p(".func (.param .b32 r) f%d(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n\tld.param.b32 %%r1, [a];\n%s\tmov.u32 %%r2, %%r1;\n"%(k,static)
+          +"".join(call(c,"%r2") for c in callees(k))+"\txor.b32 %%r2, %%r2, %d;\n\tst.param.b32 [r], %%r2;\n\tret;\n}\n"%(k+1))
+    kernel("".join(call(k,"%r1") for k in (range(n) if kind in ("callstar","callstatics") else [n-1]))+"\tst.global.u32 [%rd1], %r2;\n")
 else: raise SystemExit("kind? "+kind)
 sys.stdout.write("".join(o))
