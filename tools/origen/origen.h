@@ -189,6 +189,7 @@ typedef struct Fn {
     uint32_t frame;                            // bytes
     VEC(uint32_t) free_slots[4];               // free offsets, by the logarithm of their bytes
     uint32_t labels, symbols;
+    uint32_t line, column;  // of the last source line; 0: none
     Out declarations;
     TextBuffer declarations_text;
     // State of the place.
@@ -298,6 +299,7 @@ uint32_t label_new(Gen *g);
 void label_put(Gen *g, uint32_t label);
 void jump(Gen *g, uint32_t label);
 void branch(Gen *g, const Value *predicate, bool sense, uint32_t label);  // falls through if it is not taken
+void source_line(Gen *g);  // writes the source line of the next instructions, by chance
 void line(Gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *text(Gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));  // in the arena
 const char *space_name(Space s);  // with the dot; empty for generic

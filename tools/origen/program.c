@@ -139,4 +139,6 @@ void program_print(const Gen *g, Out *out)
     text_print(out, &g->front_text);
     text_print(out, &g->code_text);
     functions_print(g, out);
+    if (has(g, FT_LINES))
+        out_z(out, "\t.file\t1 \"origen.cu\"\n\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 102,48,0\n\t}\n");
 }

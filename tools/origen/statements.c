@@ -40,6 +40,7 @@ static void statement(Gen *g, uint32_t n)
             break;
         at -= weight;
     }
+    source_line(g);
     rows[k].make(g, n);
 }
 

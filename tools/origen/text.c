@@ -26,6 +26,27 @@ void line(Gen *g, const char *fmt, ...)
     out_fmt(&g->body, "\t%s\n", buf);
 }
 
+static void put_line(Gen *g)
+{
+    Fn *fn = &g->fn;
+    fn->line = 1 + roll(g, 200);
+    fn->column = 1 + roll(g, 40);
+    line(g, ".loc\t1 %u %u", fn->line, fn->column);
+}
+
+void source_line(Gen *g)
+{
+    const Fn *fn = &g->fn;
+    if (!has(g, FT_LINES) || !chance(g, 1, 3))
+        return;
+    if (!fn->line || chance(g, 2, 3))
+        put_line(g);
+    if (chance(g, 1, 2))
+        return;
+    uint32_t n = 1 + roll(g, 200), column = 1 + roll(g, 40);
+    line(g, ".loc\t1 %u %u, function_name $L__info_string0, inlined_at 1 %u %u", n, column, fn->line, fn->column);
+}
+
 const char *space_name(Space s)
 {
     static const char *const names[] = {"", ".global", ".shared", ".local", ".const", ".param"};
