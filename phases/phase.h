@@ -274,6 +274,7 @@ struct Ctx {
     bool staged;  // phase_next_stage() was called
     bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
     void *wanted_user;
+    bool optimized;    // OriInline found that the frontend has optimized the running function
     bool has_calls;    // module_has_calls(), of the module before the first phase
     uint32_t recipes;  // bit per recipe: the function meets its condition
     Dumps dumps;

@@ -18,6 +18,7 @@
 // Must not fire:
 //     R1 = ld.global.b64 [@table]                    a host may write the table
 //     prototype with other sizes than the function   the call is undefined, and stays
+//     one of several functions in optimized code      the code would grow (optimized: inline.c)
 //     guarded call of one of several functions       its result keeps its old value where the call does not run
 //     parameters accessed in other blocks            such sequences stay as they are (ptxas miscompiles them)
 //
@@ -343,7 +344,7 @@ static void devirtualize(Devirtualization *d, InstrId call)
     for (uint32_t k = 0; k < t.n; k++)
         if (!fits(fn, s->sig, t.at[k]))
             return;
-    if (t.n > 1 && (ir_guarded(i) || !list_accesses(d, call)))
+    if (t.n > 1 && (d->ctx->optimized || ir_guarded(i) || !list_accesses(d, call)))
         return;
     report(d, call, &t);
     d->progress = true;

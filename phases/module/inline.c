@@ -48,10 +48,11 @@ enum { TURNS = 3 };
 typedef struct Callee {
     bool visited;
     bool absorbed;         // its only call is to be inlined before its own calls are
-    bool naive;            // it was unoptimized code
+    bool refused;          // some call of it would have added too many instructions
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
     uint32_t callers;     // calls of it, copies included
+    uint32_t left;        // those that were not inlined
     VEC(uint32_t) calls;  // nodes that it still calls, one for each call
 } Callee;
 
@@ -63,12 +64,12 @@ typedef struct Inlining {
     int64_t total, most;  // growth of all callers by calls that spend their budgets, and its limit
     ModuleNames names;    // made when the first variable moves to the module
     Callee *callees;      // by node
+    bool *naive;          // by node: it was unoptimized code
     bool progress;
-    bool again;  // a call that became direct waits for its callee to be visited
+    bool again;  // another turn may inline more
     // Of the current caller.
     uint32_t node;
     Inliner in;
-    bool naive;  // it is unoptimized code
     int64_t growth;
     VEC(InstrId) calls;     // to inline, in layout order
     VEC(BlockId) copies;    // pairs: the first and the last block of a copy whose calls may be inlined
@@ -189,7 +190,7 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
     int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
     int64_t threshold = knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD),
             optimized = knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED);
-    bool naive = in->naive || c->naive || optimized >= threshold;
+    bool naive = in->naive[in->node] || in->naive[node];
     bool single = c->callers == 1 && is_private(in->graph, node);
     int64_t largest = naive ? knob_int(&ctx->knobs, KNOB_INLINE_SINGLE) : threshold;
     if (growth < (naive ? threshold : optimized) || (single && c->cost.size <= largest))
@@ -214,8 +215,10 @@ static void consider(Inlining *in, InstrId id)
     const Callee *c = &in->callees[node];
     const Fn *callee = in->m->fns.at[node];
     const char *why = find_obstacle(in, id, node);
-    if (!why && !is_worth(in, id, node))
+    if (!why && !is_worth(in, id, node)) {
         why = "it would add too many instructions";
+        in->callees[node].refused = true;
+    }
     if (!why && !knob_spend(&ctx->knobs, KNOB_INLINE_CALLS))
         why = "the budget InlineCalls is spent";
     if (why && c->absorbed)
@@ -254,8 +257,11 @@ static void inline_one(Inlining *in, InstrId id)
         VEC_PUSH(&in->scratch, &in->copies, ir_block(fn, before)->next);
         VEC_PUSH(&in->scratch, &in->copies, last);
     }
-    for (uint32_t k = 0; !c->absorbed && k < c->calls.n; k++)
+    c->left -= c->left > 0;
+    for (uint32_t k = 0; !c->absorbed && k < c->calls.n; k++) {
         in->callees[c->calls.at[k]].callers++;
+        in->callees[c->calls.at[k]].left++;
+    }
 }
 
 // Inlines calls in a range of blocks. The last call comes first, since a call moves what is behind it in its block.
@@ -278,7 +284,6 @@ static bool inline_calls(Inlining *in, Fn *fn)
     in->growth = 0;
     if (in->ctx->remarks)
         remarks_run(in->ctx->remarks, PH_INLINE);
-    in->naive = is_naive(fn);
     in->copies.n = 0;
     uint32_t first_symbol = fn->syms.n;
     inline_begin(&in->in, fn);
@@ -381,7 +386,6 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
     bool callee = in->graph->callers[node] || in->graph->flags[node] & ADDRESS_TAKEN;
     if (!fn || !(fn->flags & FN_DEFINED) || !(callee || fn->classes & IC_CALL))
         return;
-    c->naive = is_naive(fn);
     c->visited = true;
     c->absorbed = false;
     if (may_absorb && callee && phase_transforms(ctx, fn) && absorb(in, node))
@@ -391,6 +395,8 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
         Arena arena;
         const Plan *plan = phase_enter(ctx, fn, &arena);
         knobs_enter_phase(&ctx->knobs, PH_INLINE);
+        in->naive[node] |= knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED) >= knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD);
+        ctx->optimized = !in->naive[node];
         bool changed =
             plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
         if (changed)
@@ -424,12 +430,17 @@ static bool run_turn(Inlining *in)
         remarks_restart(in->ctx->remarks, PH_INLINE);
     in->callees = NEW_ARRAY(&in->scratch, Callee, g->n);
     for (uint32_t k = 0; k < g->n; k++)
-        in->callees[k].callers = g->callers[k];
+        in->callees[k].callers = in->callees[k].left = g->callers[k];
     for (uint32_t k = 0; k < g->n; k++) {
         visit(in, g->order[k], true);
         while (in->refused.n)
             visit(in, in->refused.at[--in->refused.n], false);
     }
+    // The last call that is left of a function in optimized code may be its only one now.
+    for (uint32_t k = 0; k < g->n; k++)
+        in->again |= in->callees[k].refused && !in->naive[k] && in->callees[k].left == 1 && g->callers[k] > 1 &&
+                     is_private(g, k);
+    in->ctx->optimized = false;
     return in->again;
 }
 
@@ -442,6 +453,9 @@ bool phase_inline(Ctx *ctx, Module *m)
     arena_init(&arena, &ctx->heap);
     in = NEW(&arena, Inlining);
     *in = (Inlining){.ctx = ctx, .m = m, .scratch = arena, .most = growth_limit(m)};
+    in->naive = NEW_ARRAY(&in->scratch, bool, m->fns.n);
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        in->naive[k] = m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED && is_naive(m->fns.at[k]);
     for (int turn = 0; turn < TURNS && run_turn(in);)
         turn++;
     if (in->progress)
