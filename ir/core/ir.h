@@ -658,7 +658,7 @@ typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;
 // An item at module level, in the order of the input.
 typedef struct Item {
     ItemKind kind;
-    uint32_t index;  // SymId; index of a function; StrId of text that is printed verbatim
+    uint32_t index;  // SymId; index of a function; index of a text that is printed verbatim
 } Item;
 
 struct Module {
@@ -673,6 +673,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;        // 0 is no symbol
     VEC(Fn *) fns;        // NULL = dropped
+    VEC(Str) texts;       // of items; their hashes are unused
     uint32_t frozen;      // number of functions with their own tables
     VEC(KnobText) knobs;  // for functions created later
     IdSet index;          // SymIds by name
@@ -769,6 +770,10 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // Returns the first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+// Appends an item that is printed verbatim. The text is not copied, and must live as long as the module.
+void module_add_text(Module *m, Str text);
+// Returns the text of an item that is printed verbatim; an empty text for another item.
+Str module_item_text(const Module *m, const Item *item);
 // True if an item is `.file NUMBER "NAME"`, which are then returned in *number and *name.
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
 // Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.

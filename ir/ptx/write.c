@@ -724,7 +724,7 @@ void ptx_write_item(const Module *m, const Item *item, Out *out)
     case ITEM_VAR: put_variable(&w, &m->syms.at[item->index]); break;
     case ITEM_FN: ptx_write_fn(m->fns.at[item->index], out); break;
     case ITEM_RAW:
-        put_str(&w, item->index);
+        out_bytes(out, m->texts.at[item->index].text, m->texts.at[item->index].len);
         put_z(&w, "\n");
         break;
     }

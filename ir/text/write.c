@@ -721,10 +721,9 @@ void text_write_header(const Module *m, Out *out)
 
 // Prints module-level text: `.file 1 "a.cu"`, `.pragma "x";` and `.alias a, b;` without dot and semicolon, any other
 // text in quotes.
-static void put_raw(Writer *w, StrId id)
+static void put_raw(Writer *w, Str s)
 {
     static const char *const words[] = {".file ", ".pragma ", ".alias "};
-    Str s = tab_str(w->t, id);
     for (size_t k = 0; k < ARRAY_LEN(words); k++) {
         size_t n = strlen(words[k]);
         if (s.len < n || memcmp(s.text, words[k], n) != 0)
@@ -744,7 +743,7 @@ void text_write_item(const Module *m, const Item *item, Out *out)
     switch (item->kind) {
     case ITEM_VAR: put_variable(&w, &m->syms.at[item->index]); break;
     case ITEM_FN: text_write_fn(m->fns.at[item->index], out); break;
-    case ITEM_RAW: put_raw(&w, item->index); break;
+    case ITEM_RAW: put_raw(&w, m->texts.at[item->index]); break;
     }
 }
 
