@@ -544,10 +544,10 @@ typedef struct Instr {
 
 typedef struct Line {
     uint32_t file, line, col;
-    uint32_t in_file, in_line, in_col;  // inlined_at, in_file 0 = none
-    Name function;                      // function_name label
-    uint32_t function_offset;
-    LineId after;  // the preceding .loc if no instruction has it, else 0
+    LineId at;                 // the line of the call if the code was inlined, an earlier one, else 0
+    Name function;             // label of the inlined function's name in .debug_str
+    uint32_t function_offset;  // is added to the label
+    LineId after;              // the preceding .loc if no instruction has it, else 0
 } Line;
 
 // Hashes file, line and column, for look-up by position.
@@ -776,8 +776,6 @@ void module_add_text(Module *m, Str text);
 Str module_item_text(const Module *m, const Item *item);
 // True if an item is `.file NUMBER "NAME"`, which are then returned in *number and *name.
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
-// Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
-void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
 // Sets SYM_PURE if a function is pure, for later functions of the module. Called after the function's plan.
 void module_note_pure(Module *m, const Fn *fn);
@@ -794,6 +792,15 @@ void module_take(Module *m, Module *from);
 void module_reserve_stem(Module *m, StrId stem);
 bool module_is_reserved(const Module *m, StrId stem);
 bool stem_could_be_ours(Str stem);  // true if it begins like a generated name
+
+/* lines.c */
+LineId line_new(Fn *fn, Line line);
+// Returns the line of the set with this position; 0 if there is none.
+LineId line_find(const Fn *fn, const IdSet *set, const Line *line);
+// Returns the line of the set with the position of the given one, which is added if there is none.
+LineId line_first(const Fn *fn, IdSet *set, Arena *arena, LineId id);
+// Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
+void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 
 /* features.c */
 // Returns the version and target that a module must have for an instruction of this opcode and mnemonic.

@@ -96,19 +96,6 @@ bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name)
     return to;
 }
 
-void fn_source_position(const Fn *fn, LineId line, char text[static 200])
-{
-    const Module *m = fn->module;
-    uint32_t number;
-    Str name;
-    text[0] = 0;
-    for (uint32_t k = 0; line && k < m->items.n; k++)
-        if (module_file(m, k, &number, &name) && number == ir_line(fn, line)->file) {
-            snprintf(text, 200, "%.*s:%u", (int)MIN(name.len, 180), name.text, ir_line(fn, line)->line);
-            return;
-        }
-}
-
 bool stem_could_be_ours(Str s)
 {
     return s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));

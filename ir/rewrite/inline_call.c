@@ -198,14 +198,11 @@ static LineId copy_line(Copy *c, LineId id)
 {
     if (!id || c->line[id])
         return id ? c->line[id] : 0;
-    if (c->fn->lines.n == 0)
-        *ir_line(c->fn, seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line))) = (Line){0};
-    LineId to = c->line[id] = seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line));
     Line line = *ir_line(c->from, id);
     line.function = name_import(c->fn->tables, c->from->tables, line.function);
+    line.at = copy_line(c, line.at);
     line.after = copy_line(c, line.after);
-    *ir_line(c->fn, to) = line;
-    return to;
+    return c->line[id] = line_new(c->fn, line);
 }
 
 // Returns the descriptor of the copy of an instruction: accesses of formals, also by their addresses, are those of

@@ -520,13 +520,8 @@ static bool lines_are_positions(Writer *w)
     IdSet seen = {0};
     for (LineId k = 1; k < fn->lines.n; k++) {
         const Line *l = ir_line(fn, k);
-        if (l->in_file || l->after)
+        if (l->at || l->after || line_first(fn, &seen, &w->scratch, k) != k)
             return false;
-        IDSET_EACH(&seen, line_hash(l), id) {
-            if (line_same(ir_line(fn, id), l))
-                return false;
-        }
-        idset_add(&seen, &w->scratch, line_hash(l), k);
     }
     return true;
 }
@@ -540,11 +535,11 @@ static void put_lines(Writer *w)
         const Line *l = ir_line(fn, k);
         out_fmt(w->out, "  line !%u ", k);
         put_position(w, l);
-        if (l->in_file) {
+        if (l->at) {
             put_z(w, " inlined \"");
             name_print(w->out, w->t, l->function);
-            out_fmt(w->out, l->function_offset ? "\"+%u " : "\" ", l->function_offset);
-            put_position(w, &(Line){.file = l->in_file, .line = l->in_line, .col = l->in_col});
+            out_fmt(w->out, l->function_offset ? "\"+%u" : "\"", l->function_offset);
+            out_fmt(w->out, " at !%u", l->at);
         }
         if (l->after)
             out_fmt(w->out, " after !%u", l->after);
