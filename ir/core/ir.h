@@ -671,13 +671,14 @@ struct Module {
     uint32_t address_size;  // 0 = not in the text
     bool debug;
     VEC(Item) items;
-    VEC(Sym) syms;        // 0 is no symbol
-    VEC(Fn *) fns;        // NULL = dropped
-    VEC(Str) texts;       // of items; their hashes are unused
-    uint32_t frozen;      // number of functions with their own tables
-    VEC(KnobText) knobs;  // for functions created later
-    IdSet index;          // SymIds by name
-    VEC(bool) reserved;   // by StrId: stem of a module symbol that looks like a generated name
+    VEC(Sym) syms;                   // 0 is no symbol
+    VEC(Fn *) fns;                   // NULL = dropped
+    VEC(Str) texts;                  // of items; their hashes are unused
+    uint32_t frozen;                 // number of functions with their own tables
+    VEC(KnobText) knobs;             // for functions created later
+    IdSet index;                     // SymIds by name
+    struct DebugNames *debug_names;  // NULL until the first use
+    VEC(bool) reserved;              // by StrId: stem of a module symbol that looks like a generated name
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -801,6 +802,11 @@ LineId line_find(const Fn *fn, const IdSet *set, const Line *line);
 LineId line_first(const Fn *fn, IdSet *set, Arena *arena, LineId id);
 // Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
 void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
+
+/* debug_names.c */
+// Returns the label of a function's name in `.debug_str`. A missing name is added to the texts of the module. While
+// other threads use the module, this must not be called.
+Str module_debug_label(Module *m, SymId function);
 
 /* features.c */
 // Returns the version and target that a module must have for an instruction of this opcode and mnemonic.
