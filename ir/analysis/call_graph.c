@@ -27,9 +27,9 @@ static SymId find_symbol(const Module *m, const char *text, const char *end)
     return stem == STR_NONE ? 0 : module_find(m, (Name){stem, number});
 }
 
-void raw_symbols(const Module *m, StrId id, SymVisit *visit, void *user)
+void raw_symbols(const Module *m, uint32_t text, SymVisit *visit, void *user)
 {
-    Str s = tab_str(&m->tables, id);
+    Str s = m->texts.at[text];
     for (const char *p = s.text, *end = p + s.len, *next; p < end; p = next) {
         for (next = p; next < end && is_name_char(*next);)
             next++;

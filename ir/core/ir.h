@@ -544,10 +544,10 @@ typedef struct Instr {
 
 typedef struct Line {
     uint32_t file, line, col;
-    uint32_t in_file, in_line, in_col;  // inlined_at, in_file 0 = none
-    Name function;                      // function_name label
-    uint32_t function_offset;
-    LineId after;  // the preceding .loc if no instruction has it, else 0
+    LineId at;                 // the line of the call if the code was inlined, an earlier one, else 0
+    Name function;             // label of the inlined function's name in .debug_str
+    uint32_t function_offset;  // is added to the label
+    LineId after;              // the preceding .loc if no instruction has it, else 0
 } Line;
 
 // Hashes file, line and column, for look-up by position.
@@ -658,7 +658,7 @@ typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;
 // An item at module level, in the order of the input.
 typedef struct Item {
     ItemKind kind;
-    uint32_t index;  // SymId; index of a function; StrId of text that is printed verbatim
+    uint32_t index;  // SymId; index of a function; index of a text that is printed verbatim
 } Item;
 
 struct Module {
@@ -671,12 +671,14 @@ struct Module {
     uint32_t address_size;  // 0 = not in the text
     bool debug;
     VEC(Item) items;
-    VEC(Sym) syms;        // 0 is no symbol
-    VEC(Fn *) fns;        // NULL = dropped
-    uint32_t frozen;      // number of functions with their own tables
-    VEC(KnobText) knobs;  // for functions created later
-    IdSet index;          // SymIds by name
-    VEC(bool) reserved;   // by StrId: stem of a module symbol that looks like a generated name
+    VEC(Sym) syms;                   // 0 is no symbol
+    VEC(Fn *) fns;                   // NULL = dropped
+    VEC(Str) texts;                  // of items; their hashes are unused
+    uint32_t frozen;                 // number of functions with their own tables
+    VEC(KnobText) knobs;             // for functions created later
+    IdSet index;                     // SymIds by name
+    struct DebugNames *debug_names;  // NULL until the first use
+    VEC(bool) reserved;              // by StrId: stem of a module symbol that looks like a generated name
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -769,10 +771,12 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // Returns the first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+// Appends an item that is printed verbatim. The text is not copied, and must live as long as the module.
+void module_add_text(Module *m, Str text);
+// Returns the text of an item that is printed verbatim; an empty text for another item.
+Str module_item_text(const Module *m, const Item *item);
 // True if an item is `.file NUMBER "NAME"`, which are then returned in *number and *name.
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
-// Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
-void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
 // Sets SYM_PURE if a function is pure, for later functions of the module. Called after the function's plan.
 void module_note_pure(Module *m, const Fn *fn);
@@ -789,6 +793,20 @@ void module_take(Module *m, Module *from);
 void module_reserve_stem(Module *m, StrId stem);
 bool module_is_reserved(const Module *m, StrId stem);
 bool stem_could_be_ours(Str stem);  // true if it begins like a generated name
+
+/* lines.c */
+LineId line_new(Fn *fn, Line line);
+// Returns the line of the set with this position; 0 if there is none.
+LineId line_find(const Fn *fn, const IdSet *set, const Line *line);
+// Returns the line of the set with the position of the given one, which is added if there is none.
+LineId line_first(const Fn *fn, IdSet *set, Arena *arena, LineId id);
+// Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
+void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
+
+/* debug_names.c */
+// Returns the label of a function's name in `.debug_str`. A missing name is added to the texts of the module. While
+// other threads use the module, this must not be called.
+Str module_debug_label(Module *m, SymId function);
 
 /* features.c */
 // Returns the version and target that a module must have for an instruction of this opcode and mnemonic.

@@ -70,12 +70,21 @@ void module_drop_fn(Module *m, uint32_t index)
 
 void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }
 
+void module_add_text(Module *m, Str text)
+{
+    VEC_PUSH(&m->arena, &m->texts, text);
+    module_item(m, ITEM_RAW, m->texts.n - 1);
+}
+
+Str module_item_text(const Module *m, const Item *item)
+{
+    return item->kind == ITEM_RAW ? m->texts.at[item->index] : (Str){"", 0, 0};
+}
+
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name)
 {
     static const char word[] = ".file ";
-    if (m->items.at[item].kind != ITEM_RAW)
-        return false;
-    Str s = tab_str(&m->tables, m->items.at[item].index);
+    Str s = module_item_text(m, &m->items.at[item]);
     const char *p = s.text + sizeof word - 1, *end = s.text + s.len;
     if (s.len < sizeof word || memcmp(s.text, word, sizeof word - 1) != 0)
         return false;
@@ -85,19 +94,6 @@ bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name)
     const char *to = from ? memchr(from + 1, '"', (size_t)(end - from - 1)) : NULL;
     *name = (Str){.text = to ? from + 1 : NULL, .len = to ? (uint32_t)(to - from - 1) : 0};
     return to;
-}
-
-void fn_source_position(const Fn *fn, LineId line, char text[static 200])
-{
-    const Module *m = fn->module;
-    uint32_t number;
-    Str name;
-    text[0] = 0;
-    for (uint32_t k = 0; line && k < m->items.n; k++)
-        if (module_file(m, k, &number, &name) && number == ir_line(fn, line)->file) {
-            snprintf(text, 200, "%.*s:%u", (int)MIN(name.len, 180), name.text, ir_line(fn, line)->line);
-            return;
-        }
 }
 
 bool stem_could_be_ours(Str s)
@@ -160,6 +156,8 @@ void module_take(Module *m, Module *from)
         take_fn(m, from, k);
         from->syms.at[m->fns.at[k]->sym].fn = NULL;
     }
+    for (uint32_t k = m->texts.n; k < from->texts.n; k++)
+        VEC_PUSH(&m->arena, &m->texts, from->texts.at[k]);
     for (uint32_t k = m->items.n; k < from->items.n; k++)
         VEC_PUSH(&m->arena, &m->items, from->items.at[k]);
     for (uint32_t k = m->knobs.n; k < from->knobs.n; k++)

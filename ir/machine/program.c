@@ -443,7 +443,7 @@ static void name_aliases(Machine *m)
     const Module *module = m->module;
     for (uint32_t k = 0; k < module->items.n; k++) {
         const Item *item = &module->items.at[k];
-        Str text = item->kind == ITEM_RAW ? tab_str(&module->tables, item->index) : (Str){"", 0, 0};
+        Str text = module_item_text(module, item);
         const char *comma =
             text.len > 7 && memcmp(text.text, ".alias ", 7) == 0 ? memchr(text.text, ',', text.len) : NULL;
         if (!comma)

@@ -292,10 +292,24 @@ static uint32_t line_number(Reader *r)
     return n;
 }
 
+// Returns the last line with this position, to which `inlined_at` refers. ptxas rejects a position without a line.
+static LineId last_line(Reader *r, const Line *position)
+{
+    Fn *fn = r->fn;
+    for (LineId id = r->lines.last.n; id < fn->lines.n; id++) {
+        VEC_PUSH(&r->lines.arena, &r->lines.last, id);
+        if (id)
+            r->lines.last.at[line_first(fn, &r->lines.first, &r->lines.arena, id)] = id;
+    }
+    LineId first = line_find(fn, &r->lines.first, position);
+    return first ? r->lines.last.at[first] : line_new(fn, *position);
+}
+
 // Reads `.loc FILE LINE COLUMN [, function_name LABEL [+ OFFSET], inlined_at FILE LINE COLUMN]` (no semicolon).
 static void read_loc(Reader *r)
 {
-    Line line = {0};
+    Line line = {0}, call = {0};
+    bool inlined = false;
     rd_next(r);
     line.file = line_number(r);
     line.line = line_number(r);
@@ -315,20 +329,18 @@ static void read_loc(Reader *r)
         if (!rd_is(r, "inlined_at"))
             rd_fail(r, rd_offset(r), "expected inlined_at");
         rd_next(r);
-        line.in_file = line_number(r);
-        line.in_line = line_number(r);
-        line.in_col = line_number(r);
+        call.file = line_number(r);
+        call.line = line_number(r);
+        call.col = line_number(r);
+        inlined = true;
     }
     r->lx.cur = r->lx.start;
     if (r->options.strip_debug)
         return;
-    Fn *fn = r->fn;
-    if (fn->lines.n == 0)
-        *ir_line(fn, seg_push(&fn->lines, &fn->arena, 1, sizeof(Line))) = (Line){0};
+    line.at = inlined ? last_line(r, &call) : 0;
     line.after = r->line_used ? 0 : r->line;
-    r->line = seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
+    r->line = line_new(r->fn, line);
     r->line_used = false;
-    *ir_line(fn, r->line) = line;
 }
 
 static void read_pragma(Reader *r)
@@ -499,6 +511,8 @@ void body_read(Reader *r)
     r->sources = 0;
     r->line = 0;
     r->line_used = true;
+    r->lines = (LineIndex){0};
+    arena_init(&r->lines.arena, r->arena.heap);
     r->pending.n = 0;
     vector_load_formals(r);
     jmp_buf recover, *outer = r->recover;
@@ -512,6 +526,7 @@ void body_read(Reader *r)
     while (!r->stop && read_statement(r))
         ;
     r->recover = outer;
+    arena_free(&r->lines.arena);
     while (r->scopes.n > 1)
         scope_close(r);
     if (r->block || !r->fn->first) {

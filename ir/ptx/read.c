@@ -197,7 +197,7 @@ static void raw_item(Reader *r, const char *from, const char *to)
     while (to > from && (to[-1] == '\r' || to[-1] == '\n' || to[-1] == ' ' || to[-1] == '\t'))
         to--;
     check_ascii(r, from, to);
-    module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, from, (size_t)(to - from)));
+    module_add_text(r->m, tab_str(r->t, str_intern(&r->t->strs, from, (size_t)(to - from))));
 }
 
 // Stores the text of the directive up to `to` in canonical spelling: one blank between words and after a comma, none
@@ -215,7 +215,7 @@ static void canonical_item(Reader *r, const char *directive, const char *to, con
     }
     for (const char *p = end; *p; p++)
         VEC_PUSH(&r->arena, &text, *p);
-    module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, text.at, text.n));
+    module_add_text(r->m, tab_str(r->t, str_intern(&r->t->strs, text.at, text.n)));
 }
 
 // True for digits, a dot, and digits.

@@ -96,6 +96,13 @@ typedef struct WordCache {
     uint32_t index1;  // in the array of descs, plus one
 } WordCache;
 
+// The lines of the function by position, up to the last one with `inlined_at`.
+typedef struct LineIndex {
+    Arena arena;
+    IdSet first;       // LineIds by position
+    VEC(LineId) last;  // by id of the first line with a position: the last one
+} LineIndex;
+
 typedef struct PtxReader {
     Lexer lx;
     StemCache stem_cache[256];
@@ -140,6 +147,7 @@ typedef struct PtxReader {
     uint32_t sources;  // number of blocks placed so far
     LineId line;
     bool line_used;  // an instruction has this line
+    LineIndex lines;
     DescId desc_bra;
     bool carry;  // the carry was written in this block
     VEC(Parsed) ops;

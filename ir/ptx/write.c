@@ -31,6 +31,14 @@ typedef struct Printed {
 } Printed;
 enum { LEN_LONG = 255 };
 
+// A line while the function is printed.
+typedef struct PrintedLine {
+    LineId first;  // the first line with this position
+    LineId last;   // of a first line: the last printed one with its position
+    LineId same;   // the first line with this position, function and call
+    bool done;     // it was printed
+} PrintedLine;
+
 typedef struct Writer {
     const Module *m;
     const Fn *fn;
@@ -45,8 +53,8 @@ typedef struct Writer {
     uint8_t *needs_label;               // by BlockId
     SymId *list_sym;                    // by ListId: the branch table with this list
     uint8_t *declared;                  // by local symbol: tables and prototypes that are printed
-    VEC(LineId) chain;                  // lines that put_line() will print
-    IdSet lines, printed;               // LineIds by position: all lines, and the printed lines
+    VEC(LineId) lines;                  // lines that put_line() will print
+    PrintedLine *printed;               // by LineId; NULL if no line is inlined
     IdSet stems;                        // stems of printed input names that a generated name could have
 } Writer;
 
@@ -402,61 +410,85 @@ static void put_shape(Writer *w, const Desc *d, const Operand *ops)
     }
 }
 
-// Returns a line of the set with the same position, or 0.
-static LineId find_position(const Writer *w, const IdSet *set, const Line *l)
+/* -- Lines ---------------------------------------------------------------------------------------------- */
+
+static bool same_inlining(const PrintedLine *lines, const Line *a, const Line *b)
 {
-    IDSET_EACH(set, line_hash(l), id) {
-        if (line_same(ir_line(w->fn, id), l))
-            return id;
-    }
-    return 0;
+    return name_same(a->function, b->function) && a->function_offset == b->function_offset &&
+           lines[a->at].same == lines[b->at].same;
 }
 
-static Line inlined_at(const Line *l) { return (Line){.file = l->in_file, .line = l->in_line, .col = l->in_col}; }
-
+// Prepares the lines of a function with inlined lines.
 static void index_lines(Writer *w)
 {
-    for (LineId id = 1; id < w->fn->lines.n; id++) {
-        const Line *l = ir_line(w->fn, id);
-        if (!find_position(w, &w->lines, l))
-            idset_add(&w->lines, &w->scratch, line_hash(l), id);
+    const Fn *fn = w->fn;
+    LineId inlined = 1;
+    while (inlined < fn->lines.n && !ir_line(fn, inlined)->at)
+        inlined++;
+    if (inlined >= fn->lines.n)
+        return;
+    IdSet positions = {0}, inlinings = {0};
+    w->printed = NEW_ARRAY(&w->scratch, PrintedLine, fn->lines.n);
+    for (LineId id = 1; id < fn->lines.n; id++) {
+        const Line *l = ir_line(fn, id);
+        PrintedLine *p = &w->printed[id];
+        p->first = line_first(fn, &positions, &w->scratch, id);
+        uint32_t hash = (uint32_t)hash_mix(hash_mix(p->first, w->printed[l->at].same), name_hash(l->function));
+        IDSET_EACH(&inlinings, hash, k) {
+            if (!p->same && w->printed[k].first == p->first && same_inlining(w->printed, ir_line(fn, k), l))
+                p->same = k;
+        }
+        if (!p->same)
+            idset_add(&inlinings, &w->scratch, hash, p->same = id);
     }
 }
 
-static void put_one_line(Writer *w, const Line *line)
+static void put_one_line(Writer *w, LineId id)
 {
+    const Line *line = ir_line(w->fn, id);
     out_fmt(w->out, "\t.loc\t%u %u %u", line->file, line->line, line->col);
-    if (line->in_file) {
+    if (line->at) {
+        const Line *call = ir_line(w->fn, line->at);
         put_z(w, ", function_name ");
         put_name(w, line->function);
         if (line->function_offset)
             out_fmt(w->out, "+%u", line->function_offset);
-        out_fmt(w->out, ", inlined_at %u %u %u", line->in_file, line->in_line, line->in_col);
+        out_fmt(w->out, ", inlined_at %u %u %u", call->file, call->line, call->col);
     }
     put_z(w, "\n");
+    if (w->printed) {
+        w->printed[id].done = true;
+        w->printed[w->printed[id].first].last = id;
+    }
 }
 
-static void note_printed(Writer *w, const Line *l, LineId id)
+// True if `inlined_at` with the position of this line means this line. ptxas takes the last .loc with the position.
+// Different calls with the same position have a .loc of their own, as in the output of nvcc.
+static bool is_call_known(const Writer *w, LineId call)
 {
-    if (!find_position(w, &w->printed, l))
-        idset_add(&w->printed, &w->scratch, line_hash(l), id);
+    const PrintedLine *p = &w->printed[call];
+    LineId last = w->printed[p->first].last;
+    return p->done && w->printed[last].same == p->same;
 }
 
-// Prints a .loc after the lines that must precede it: the adjacent lines of the input, and the line whose position its
-// `inlined_at` names.
+// Prints a .loc after the lines of the calls that inlined it, the outermost one first, as far as they are not known.
+static void put_inlined_line(Writer *w, LineId id)
+{
+    uint32_t n = w->lines.n;
+    VEC_PUSH(&w->scratch, &w->lines, id);
+    for (LineId at = ir_line(w->fn, id)->at; at && !is_call_known(w, at); at = ir_line(w->fn, at)->at)
+        VEC_PUSH(&w->scratch, &w->lines, at);
+    while (w->lines.n > n)
+        put_one_line(w, w->lines.at[--w->lines.n]);
+}
+
+// Prints a .loc after the lines that preceded it in the input.
 static void put_line(Writer *w, LineId id)
 {
-    w->chain.n = 0;
-    while (id) {
-        const Line *l = ir_line(w->fn, id);
-        VEC_PUSH(&w->scratch, &w->chain, id);
-        note_printed(w, l, id);
-        Line in = inlined_at(l);
-        bool known = !l->in_file || find_position(w, &w->printed, &in);
-        id = l->after ? l->after : known ? 0 : find_position(w, &w->lines, &in);
-    }
-    while (w->chain.n)
-        put_one_line(w, ir_line(w->fn, w->chain.at[--w->chain.n]));
+    for (; id; id = ir_line(w->fn, id)->after)
+        VEC_PUSH(&w->scratch, &w->lines, id);
+    while (w->lines.n)
+        put_inlined_line(w, w->lines.at[--w->lines.n]);
 }
 
 static void put_list(Writer *w, const List *list)
@@ -724,7 +756,7 @@ void ptx_write_item(const Module *m, const Item *item, Out *out)
     case ITEM_VAR: put_variable(&w, &m->syms.at[item->index]); break;
     case ITEM_FN: ptx_write_fn(m->fns.at[item->index], out); break;
     case ITEM_RAW:
-        put_str(&w, item->index);
+        out_bytes(out, m->texts.at[item->index].text, m->texts.at[item->index].len);
         put_z(&w, "\n");
         break;
     }

@@ -10,7 +10,8 @@
 //     R2 = ld.param.b32 [@q0] #1                b7: R9 = ld.local.b32 [@a] ...   st.local.b32 [@r], R10; bra b8
 //                                               b8: R2 = ld.local.b32 [@r]
 //
-// inline_check.c has the conditions. Behind a `trap`, which ends the grid, the copy branches behind the call.
+// inline_check.c has the conditions, inline_lines.c copies source lines. Behind a `trap`, which ends the grid, the copy
+// branches behind the call.
 //
 // Local variables of the callee become variables of the caller. A copy that runs again in a loop reads what it wrote
 // before, where the callee reads undefined bytes. Two inlined calls never run at the same time unless one contains the
@@ -30,7 +31,7 @@ typedef struct Copy {
     BlockId *block;
     SymId *sym;  // by local symbol
     ListId *list;
-    LineId *line;
+    LineCopy lines;
     DescId *desc;       // by index in the callee's own tables
     ConstId *consts;    // the same
     bool leaf;          // no calls in the copy will be inlined
@@ -194,21 +195,6 @@ static ListId copy_list(Copy *c, ListId id)
     return c->list[id] = list_new(c->fn, ops, from->n);
 }
 
-static LineId copy_line(Copy *c, LineId id)
-{
-    if (!id || c->line[id])
-        return id ? c->line[id] : 0;
-    if (c->fn->lines.n == 0)
-        *ir_line(c->fn, seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line))) = (Line){0};
-    LineId after = copy_line(c, ir_line(c->from, id)->after);
-    LineId to = c->line[id] = seg_push(&c->fn->lines, &c->fn->arena, 1, sizeof(Line));
-    Line line = *ir_line(c->from, id);
-    line.function = name_import(c->fn->tables, c->from->tables, line.function);
-    line.after = after;
-    *ir_line(c->fn, to) = line;
-    return to;
-}
-
 // Returns the descriptor of the copy of an instruction: accesses of formals, also by their addresses, are those of
 // variables, and so are conversions of their addresses.
 static DescId desc_of_copy(Copy *c, const Instr *i)
@@ -266,7 +252,7 @@ static void copy_instr(Copy *c, InstrId from_id, BlockId to)
         id = ir_append(c->fn, to, desc_of_copy(c, i), i->flags, c->ops.at, i->nops);
     }
     Instr *copy = ir_instr(c->fn, id);
-    copy->line = copy_line(c, i->line);
+    copy->line = line_copy(&c->lines, i->line);
     copy->callseq = copy_sequence(c, i->callseq);
     if (c->from->where.n)
         fn_note_where(c->fn, id, fn_where(c->from, from_id));
@@ -427,7 +413,7 @@ BlockId inline_call(Inliner *in, InstrId id, const Fn *callee, bool leaf)
     c.block = NEW_ARRAY(&c.arena, BlockId, callee->blocks.n);
     c.sym = NEW_ARRAY(&c.arena, SymId, callee->syms.n);
     c.list = NEW_ARRAY(&c.arena, ListId, callee->lists.n);
-    c.line = NEW_ARRAY(&c.arena, LineId, callee->lines.n);
+    c.lines = line_copy_begin(&c.arena, fn, callee, ir_instr(fn, id)->line);
     c.desc = NEW_ARRAY(&c.arena, DescId, callee->tables->descs.n);
     c.consts = NEW_ARRAY(&c.arena, ConstId, callee->tables->consts.n);
     c.callseq = NEW_ARRAY(&c.arena, uint32_t, callee->callseqs + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the files that inline calls: inline_scan.c, inline_check.c, inline_call.c.
+// Shared by the files that inline calls: inline_scan.c, inline_check.c, inline_lines.c, inline_call.c.
 #ifndef ORI_INLINE_INTERNAL_H
 #define ORI_INLINE_INTERNAL_H
 
@@ -22,5 +22,21 @@ SymbolUses *uses_of(Inliner *in, SymId s);
 // Enter the instructions of a block into the tables; then, when all blocks are, judge its calls.
 void index_block(Inliner *in, BlockId b);
 void judge_calls(Inliner *in, BlockId b);
+
+/* inline_lines.c */
+// Copies of the lines of a callee in a caller.
+typedef struct LineCopy {
+    Arena *arena;
+    Fn *fn;
+    const Fn *from;
+    LineId *copies;  // by the callee's ids; 0 = not copied yet
+    LineId call;     // 0: lines of the callee's own code stay as they are
+    LineId at;       // a copy of `call`, once a line refers to it
+    Name function;   // label of the callee's name
+    VEC(LineId) chain;
+} LineCopy;
+
+LineCopy line_copy_begin(Arena *arena, Fn *fn, const Fn *callee, LineId call);
+LineId line_copy(LineCopy *c, LineId id);
 
 #endif

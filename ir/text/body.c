@@ -663,16 +663,6 @@ static void read_position(Reader *r, Line *l)
         l->col = (uint32_t)tx_number(r, UINT32_MAX, "a column");
 }
 
-static LineId new_line(Reader *r, Line line)
-{
-    Fn *fn = r->fn;
-    if (fn->lines.n == 0)
-        *ir_line(fn, seg_push(&fn->lines, &fn->arena, 1, sizeof(Line))) = (Line){0};
-    LineId id = seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
-    *ir_line(fn, id) = line;
-    return id;
-}
-
 // Reads `!1:20:3`, or `!4` for a declared line.
 static LineId read_line(Reader *r)
 {
@@ -688,13 +678,8 @@ static LineId read_line(Reader *r)
     r->tok = T_INT;
     Line line = {0};
     read_position(r, &line);
-    IDSET_EACH(&r->lines, line_hash(&line), id) {
-        if (line_same(ir_line(r->fn, id), &line))
-            return id;
-    }
-    LineId id = new_line(r, line);
-    idset_add(&r->lines, &r->scratch, line_hash(&line), id);
-    return id;
+    LineId id = line_find(r->fn, &r->lines, &line);
+    return id ? id : line_first(r->fn, &r->lines, &r->scratch, line_new(r->fn, line));
 }
 
 // Reads the annotations `{prop}`, `#7`, `!1:20` after an instruction.
@@ -823,10 +808,21 @@ static void read_reg(Reader *r)
     tx_end_of_line(r);
 }
 
-// Reads `line !3 1:12:5 inlined "$L__info_string3"+16 1:20:3 after !2`.
+// Reads a reference to a line before the one with this number.
+static LineId read_earlier_line(Reader *r, uint32_t number)
+{
+    tx_expect(r, '!', "before the line's number");
+    size_t at = tx_at(r);
+    LineId id = (LineId)tx_number(r, number - 1, "a line before this one");
+    if (!id)
+        tx_fail(r, at, "lines are numbered from 1 on");
+    return id;
+}
+
+// Reads `line !3 1:12:5 inlined "$L__info_string3"+16 at !1 after !2`.
 static void read_line_declaration(Reader *r)
 {
-    Line line = {0}, in = {0};
+    Line line = {0};
     tx_next(r);
     tx_expect(r, '!', "before the line's number");
     size_t at = tx_at(r);
@@ -836,19 +832,13 @@ static void read_line_declaration(Reader *r)
         line.function = tx_quoted_name(r);
         if (tx_accept(r, '+'))
             line.function_offset = (uint32_t)tx_number(r, UINT32_MAX, "an offset");
-        size_t in_at = tx_at(r);
-        read_position(r, &in);
-        if (!in.file)
-            tx_fail(r, in_at, "no function is inlined into file 0");
-        line.in_file = in.file;
-        line.in_line = in.line;
-        line.in_col = in.col;
+        if (!tx_accept_word(r, "at"))
+            tx_fail(r, tx_at(r), "expected `at` and the line of the call");
+        line.at = read_earlier_line(r, number);
     }
-    if (tx_accept_word(r, "after")) {
-        tx_expect(r, '!', "before the line's number");
-        line.after = (LineId)tx_number(r, number - 1, "a line before this one");
-    }
-    if (new_line(r, line) != number)
+    if (tx_accept_word(r, "after"))
+        line.after = read_earlier_line(r, number);
+    if (line_new(r->fn, line) != number)
         tx_fail(r, at, "lines must be numbered from 1 on, in order");
     tx_end_of_line(r);
 }

@@ -293,7 +293,7 @@ static void read_canonical(Reader *r)
     put_canonical(r, canonical[k][1]);
     if (k > 0)
         text_put_z(r, ";");
-    module_item(r->m, ITEM_RAW, tx_intern(r));
+    module_add_text(r->m, tab_str(r->t, tx_intern(r)));
     tx_end_of_line(r);
 }
 
@@ -308,7 +308,7 @@ static void read_raw(Reader *r)
         if (s.len > n && memcmp(s.text, canonical[k][1], n) == 0 && s.text[n] == ' ')
             tx_fail(r, at, "write this as `%s`, without `raw`", canonical[k][0]);
     }
-    module_item(r->m, ITEM_RAW, text);
+    module_add_text(r->m, s);
     tx_end_of_line(r);
 }
 

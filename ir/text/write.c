@@ -520,13 +520,8 @@ static bool lines_are_positions(Writer *w)
     IdSet seen = {0};
     for (LineId k = 1; k < fn->lines.n; k++) {
         const Line *l = ir_line(fn, k);
-        if (l->in_file || l->after)
+        if (l->at || l->after || line_first(fn, &seen, &w->scratch, k) != k)
             return false;
-        IDSET_EACH(&seen, line_hash(l), id) {
-            if (line_same(ir_line(fn, id), l))
-                return false;
-        }
-        idset_add(&seen, &w->scratch, line_hash(l), k);
     }
     return true;
 }
@@ -540,11 +535,11 @@ static void put_lines(Writer *w)
         const Line *l = ir_line(fn, k);
         out_fmt(w->out, "  line !%u ", k);
         put_position(w, l);
-        if (l->in_file) {
+        if (l->at) {
             put_z(w, " inlined \"");
             name_print(w->out, w->t, l->function);
-            out_fmt(w->out, l->function_offset ? "\"+%u " : "\" ", l->function_offset);
-            put_position(w, &(Line){.file = l->in_file, .line = l->in_line, .col = l->in_col});
+            out_fmt(w->out, l->function_offset ? "\"+%u" : "\"", l->function_offset);
+            out_fmt(w->out, " at !%u", l->at);
         }
         if (l->after)
             out_fmt(w->out, " after !%u", l->after);
@@ -721,10 +716,9 @@ void text_write_header(const Module *m, Out *out)
 
 // Prints module-level text: `.file 1 "a.cu"`, `.pragma "x";` and `.alias a, b;` without dot and semicolon, any other
 // text in quotes.
-static void put_raw(Writer *w, StrId id)
+static void put_raw(Writer *w, Str s)
 {
     static const char *const words[] = {".file ", ".pragma ", ".alias "};
-    Str s = tab_str(w->t, id);
     for (size_t k = 0; k < ARRAY_LEN(words); k++) {
         size_t n = strlen(words[k]);
         if (s.len < n || memcmp(s.text, words[k], n) != 0)
@@ -744,7 +738,7 @@ void text_write_item(const Module *m, const Item *item, Out *out)
     switch (item->kind) {
     case ITEM_VAR: put_variable(&w, &m->syms.at[item->index]); break;
     case ITEM_FN: text_write_fn(m->fns.at[item->index], out); break;
-    case ITEM_RAW: put_raw(&w, item->index); break;
+    case ITEM_RAW: put_raw(&w, m->texts.at[item->index]); break;
     }
 }
 

@@ -25,7 +25,7 @@
 #
 # --tree: only PTX in the tree. --quick: fewer of each. FILES (.cu .cl .c .cpp .ptx, folders of .ptx from nvcc -O3)
 # replace the whole corpus:
-#   samples/*.cu                        nvcc: five targets, -Xcicc -O0, -rdc=true, -lineinfo, -G
+#   samples/*.cu                        nvcc: five targets, -Xcicc -O0 (also with -lineinfo), -rdc=true, -lineinfo, -G
 #   tests/ptxas/real/*.cu               nvcc, fewer targets; toolkit headers (cub, cuda::std, ...), newest instructions
 #   samples/ptx samples/handwritten tests/ptxas/real: *.ptx      unchanged
 #   tests/ptxas/real/*.cl *.c *.cpp     clang -O0 and -O2, then llc
@@ -427,6 +427,7 @@ nvcc_input() {
     case $3 in
     -) group=nvcc add= ;;
     O0) group=nvcc-O0 add='-Xcicc -O0' ;;
+    O0-lineinfo) group=nvcc-O0 add='-Xcicc -O0 -lineinfo' to="$to -lineinfo" ;;
     rdc) group=rdc add='-rdc=true' to="$to -c" ;;
     lineinfo) group=lineinfo add='-lineinfo' to="$to -lineinfo" ;;
     G) group=debug add='-G' to="$to -g -O0" ;;
@@ -448,7 +449,8 @@ cu_inputs() {
     [ $# -gt 3 ] && mid=$2
     if [ "$quick" = 1 ]; then
         nvcc_input "$file" "$mid" -
-        [ $((ncu % 2)) -eq 0 ] && nvcc_input "$file" "$mid" O0
+        [ $((ncu % 4)) -eq 0 ] && nvcc_input "$file" "$mid" O0
+        [ $((ncu % 4)) -eq 2 ] && nvcc_input "$file" "$mid" O0-lineinfo
         [ $((ncu % 5)) -eq 0 ] && nvcc_input "$file" "$hi" rdc
         [ $((ncu % 5)) -eq 1 ] && nvcc_input "$file" "$mid" G
         [ $((ncu % 5)) -eq 2 ] && nvcc_input "$file" "$hi" lineinfo
@@ -458,7 +460,7 @@ cu_inputs() {
     fi
     for arch; do nvcc_input "$file" "$arch" -; done
     nvcc_input "$file" "$lo" O0
-    [ "$hi" != "$lo" ] && nvcc_input "$file" "$hi" O0
+    [ "$hi" != "$lo" ] && nvcc_input "$file" "$hi" O0-lineinfo
     nvcc_input "$file" "$mid" rdc
     nvcc_input "$file" "$hi" lineinfo
     nvcc_input "$file" "$mid" G
