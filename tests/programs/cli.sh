@@ -1178,6 +1178,32 @@ run "graphs of something else" 2 --dump-cfg=svg good.ptx
 is "$(cat err)" "oriopt: --dump-cfg: 'svg' is not dot"
 rm -rf graphs
 
+run "call graph" 0 --dump-callgraph=dot "$root/samples/handwritten/calls.ptx" -o /none/graph.ptx
+silent err
+is "$(sed 1q out)" 'digraph calls {'
+says out '    "calls_kernel" [shape=box, tooltip="30 instructions, visible"];'
+says out '    "calls_kernel" -> "nothing" [label="3"];'
+says out '    "calls_kernel" -> "(unknown)" [style=dashed];'
+says out '    "quadruple" -> "twice_twice" [style=dotted, label="alias"];'
+graphs out
+cp out want
+run "call graph of pieces" 0 --dump-callgraph --piece=1 -j4 "$root/samples/handwritten/calls.ptx"
+same out want
+run "call graph of Ori text" 0 -O0 --emit=ori "$root/samples/handwritten/calls.ptx" -o calls.ori
+run "call graph of Ori text" 0 --dump-callgraph calls.ori
+same out want
+run "call graph without calls" 0 --dump-callgraph good.ptx
+is "$(grep -c -e '->' out)" 0
+run "call graph and pipeline" 0 --dump-callgraph --print-pipeline --named-phases=NOP good.ptx
+is "$(sed "2q;s/ *;.*//" out)" "NOP@158
+digraph calls {"
+run "call graph of no input" 2 --dump-callgraph
+is "$(cat err)" 'oriopt: no input file; --help explains the use'
+run "call graph of wrong input" 1 --dump-callgraph bad.ptx
+silent out
+run "call graph of something else" 2 --dump-callgraph=svg good.ptx
+is "$(cat err)" "oriopt: --dump-callgraph: 'svg' is not dot"
+
 run "self-check" 0 --self-check=clone,roundtrip,contracts --verify=each good.ptx -o checked.ptx
 run "without self-check" 0 good.ptx -o unchecked.ptx
 same checked.ptx unchecked.ptx

@@ -200,6 +200,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
         s->phases.print_changed = (PrintChanged)(PC_QUIET + which);
         return true;
     case OPT_DUMP_CFG: s->phases.dump_cfg = true; return !value || choice(p, &which);
+    case OPT_DUMP_CALLGRAPH: s->dump_callgraph = true; return !value || choice(p, &which);
     case OPT_FILTER_FUNCS: s->phases.filter_funcs = value; return true;
     case OPT_FILTER_PHASES: s->phases.filter_phases = value; return true;
     case OPT_DUMP_DIR: s->phases.dump_dir = value; return true;
@@ -248,13 +249,13 @@ static bool options_agree(const Settings *s)
         return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
     if (s->remarks_filter && !s->remarks)
         return settings_usage("--remarks-filter requires --remarks");
-    return s->input || s->run_reproducer || settings_tables(s) ||
+    return s->input || s->run_reproducer || (settings_tables(s) && !s->dump_callgraph) ||
            settings_usage("no input file; --help explains the use");
 }
 
 bool settings_tables(const Settings *s)
 {
-    return s->list_phases || s->list_knobs || s->list_sm || s->print_knobs || s->print_pipeline;
+    return s->list_phases || s->list_knobs || s->list_sm || s->print_knobs || s->print_pipeline || s->dump_callgraph;
 }
 
 Settings settings_default(void)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/analysis/call_graph.h"
 #include "tools/lib/batch.h"
 #include "tools/oriopt/oriopt.h"
 
@@ -235,6 +236,17 @@ static bool needs_whole(const Job *job)
     return phase_plan_has_module(&job->ctx) && lang_may_call(&job->source, job->lang);
 }
 
+// True if the input is only read, for a print.
+static bool prints_of_input(const Settings *s) { return s->print_pipeline || s->dump_callgraph; }
+
+static void print_of_input(Job *job, const Module *m)
+{
+    if (job->settings->print_pipeline)
+        phase_print_plan(&job->ctx, &job->err);
+    if (job->settings->dump_callgraph)
+        call_graph_dot(call_graph(m, &job->ctx.arena), &job->err);
+}
+
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
 // so the first one has the whole header. The module is one piece if phases run over the module, if dumps show
 // declarations of other functions, if kernels run, and if the output cannot be held back until all is read. In the
@@ -259,8 +271,8 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
             warn_of_options(job);
         if (status == ST_OK && !phase_check_pragmas(&job->ctx, m, first_fn))
             status = ST_BAD_INPUT;
-        if (status == ST_OK && job->settings->print_pipeline) {
-            phase_print_plan(&job->ctx, &job->err);
+        if (status == ST_OK && prints_of_input(job->settings)) {
+            print_of_input(job, m);
             return ST_OK;
         }
         if (!begun && status == ST_OK)
@@ -417,7 +429,7 @@ static bool print_tables(Job *job)
         warn_of_options(job);
         phase_print_plan(&job->ctx, &job->err);
     }
-    return s->print_pipeline ? !s->input : settings_tables(s);
+    return prints_of_input(s) ? !s->input : settings_tables(s);
 }
 
 static Status optimize(Job *job)
@@ -444,7 +456,7 @@ static Status optimize(Job *job)
         ctx->remarks = &job->remarks;
     }
     // Dumps, checks and the like need the functions in order.
-    job->whole = s->check_each || ctx->dumps.any;
+    job->whole = s->check_each || ctx->dumps.any || s->dump_callgraph;
     job->alone = job->whole || s->phases.self_roundtrip;
     LangReader reader = lang_open(
         ctx, &job->source,
@@ -452,7 +464,7 @@ static Status optimize(Job *job)
     job->module = reader.module;
     status = run_module(job, &reader, &out);
     job->read_s = reader.read_s;
-    if (status != ST_OK || s->print_pipeline)
+    if (status != ST_OK || prints_of_input(s))
         return status;
     warn_of_unused(job);
     if (!write_remarks(job))
