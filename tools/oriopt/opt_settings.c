@@ -101,12 +101,11 @@ static bool add_entry(Settings *s, const OptionParser *p)
 
 static bool add_knob(Settings *s, const OptionParser *p)
 {
-    bool counter = p->option->id == OPT_DEBUG_COUNTER;
-    if (counter && settings_counter(p->value, NULL, 0) < 0)
+    if (p->option->id == OPT_DEBUG_COUNTER && settings_counter(p->value, NULL, 0) < 0)
         return bad_counter(p);
     if (s->nknobs == ARRAY_LEN(s->knobs))
         return usage_at(p, "too many --knob options; --knobs-file takes any number of settings");
-    s->counters[s->nknobs] = counter;
+    s->knob_options[s->nknobs] = p->option->id;
     s->knobs[s->nknobs++] = p->value;
     return true;
 }
@@ -215,6 +214,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
     case OPT_STATS: s->phases.stats = true; return print_mode(p, &s->stats);
     case OPT_LIST_PHASES: return print_mode(p, &s->list_phases);
     case OPT_DEBUG_COUNTER:
+    case OPT_KEEP:
     case OPT_KNOB: return add_knob(s, p);
     case OPT_KNOBS_FILE: return add_knobs_file(s, p);
     case OPT_LIST_KNOBS: return print_mode(p, &s->list_knobs);
@@ -285,7 +285,7 @@ Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool
             s->input = p.value;
         else if (!parse_option(s, &p))
             return ST_USAGE;
-        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && s->ngiven < ARRAY_LEN(s->given))
+        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && id != OPT_KEEP && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};
     }
     return options_agree(s) ? ST_OK : ST_USAGE;

@@ -365,6 +365,49 @@ static Status read_knobs_file(Job *job, const char *path)
     return ok ? ST_OK : ST_USAGE;
 }
 
+// Appends a text, quoted as a part of the value of a knob.
+static void append_quoted(TextBuffer *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            out_to_text(to, "\\", 1);
+        out_to_text(to, text, 1);
+    }
+}
+
+// Returns the setting of a knob by all values of an option, which are lists.
+static const char *setting_of_lists(Job *job, int option, const char *knob)
+{
+    const Settings *s = job->settings;
+    TextBuffer text = {.arena = &job->ctx.arena};
+    const char *before = "=\"";
+    out_to_text(&text, knob, strlen(knob));
+    for (size_t k = 0; k < s->nknobs; k++) {
+        if (s->knob_options[k] != option)
+            continue;
+        out_to_text(&text, before, strlen(before));
+        append_quoted(&text, s->knobs[k]);
+        before = ",";
+    }
+    out_to_text(&text, "\"", 2);
+    return text.at;
+}
+
+// Reads the setting of an option. False: there are errors in it, and messages were written.
+static bool read_knob_option(Job *job, size_t k)
+{
+    const Settings *s = job->settings;
+    char counter[200];
+    switch (s->knob_options[k]) {
+    case OPT_DEBUG_COUNTER:
+        settings_counter(s->knobs[k], counter, sizeof counter);
+        return read_knobs_text(job, KS_COMMAND_LINE, "--debug-counter", counter);
+    case OPT_KEEP:
+        return read_knobs_text(job, KS_COMMAND_LINE, "--keep", setting_of_lists(job, OPT_KEEP, "KeepSymbols"));
+    default: return read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]);
+    }
+}
+
 // Reads the settings of the environment, of files and of the command line.
 static Status gather_knobs(Job *job)
 {
@@ -378,15 +421,9 @@ static Status gather_knobs(Job *job)
         Status file = read_knobs_file(job, s->knobs_files[k]);
         status = file == ST_OK ? status : file;
     }
-    for (size_t k = 0; k < s->nknobs; k++) {
-        char counter[200];
-        if (s->counters[k])
-            settings_counter(s->knobs[k], counter, sizeof counter);
-        if (!read_knobs_text(job, KS_COMMAND_LINE, s->counters[k] ? "--debug-counter" : "--knob",
-                             s->counters[k] ? counter : s->knobs[k]) &&
-            status == ST_OK)
+    for (size_t k = 0; k < s->nknobs; k++)
+        if (!read_knob_option(job, k) && status == ST_OK)
             status = ST_USAGE;
-    }
     return status;
 }
 

@@ -33,7 +33,7 @@ typedef struct Settings {
     bool emit, print_pipeline, dump_callgraph, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
     const char *knobs[128], *knobs_files[16];
-    bool counters[128];  // by knob: true for --debug-counter
+    int knob_options[128];  // by knob: the option that gave it, such as OPT_KNOB or OPT_DEBUG_COUNTER
     size_t nknobs, nknobs_files;
     bool print_knobs, ignore_environment;
     PhaseOptions phases;
