@@ -116,8 +116,11 @@ bool phase_dead_functions(Ctx *ctx, Module *m)
             m->items.at[kept++] = item;
             continue;
         }
-        if (item.kind != ITEM_FN)
+        const Fn *fn = item.kind == ITEM_FN ? m->fns.at[item.index] : NULL;
+        ctx->module.variables_removed += !fn;
+        if (!fn)
             continue;
+        ctx->module.functions_removed += (fn->flags & FN_DEFINED) != 0;
         report(ctx, m->fns.at[item.index]);
         module_drop_fn(m, item.index);
     }

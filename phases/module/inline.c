@@ -234,6 +234,7 @@ static void inline_one(Inlining *in, InstrId id)
         VEC_PUSH(&in->scratch, &in->copies, ir_block(fn, before)->next);
         VEC_PUSH(&in->scratch, &in->copies, last);
     }
+    in->ctx->module.calls_inlined++;
     c->callers -= c->callers > 0;
     for (uint32_t k = 0; !c->absorbed && k < c->calls.n; k++)
         in->callees[c->calls.at[k]].callers++;
