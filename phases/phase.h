@@ -214,6 +214,19 @@ typedef struct GvnCounters {
 #undef COUNTER
 } GvnCounters;
 
+// COUNTER(name, text): the counters of phases over the module, and of OriDevirtualize. Calls that a body replaced;
+// calls through registers that became direct; removed definitions of functions, and variables.
+// clang-format off
+#define MODULE_COUNTERS(COUNTER) \
+    COUNTER(calls_inlined, "calls inlined") COUNTER(calls_devirtualized, "calls devirtualized") \
+    COUNTER(functions_removed, "functions removed") COUNTER(variables_removed, "variables removed")
+// clang-format on
+typedef struct ModuleCounters {
+#define COUNTER(name, text) uint32_t name;
+    MODULE_COUNTERS(COUNTER)
+#undef COUNTER
+} ModuleCounters;
+
 // Statistics of one function.
 typedef struct FnStats {
     Name name;
@@ -275,6 +288,7 @@ struct Ctx {
     bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
     void *wanted_user;
     bool optimized;    // OriInline found that the frontend has optimized the running function
+    const char *kept;  // KeepSymbols if the plan has phases over the module; NULL = none
     bool has_calls;    // module_has_calls(), of the module before the first phase
     uint32_t recipes;  // bit per recipe: the function meets its condition
     Dumps dumps;
@@ -295,6 +309,7 @@ struct Ctx {
     double nested_seconds;       // of the sub-passes of the running phase
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS], skipped[PHASE_ROWS];
     VEC(FnStats) stats;
+    ModuleCounters module;
     double deadline;
 };
 

@@ -26,6 +26,7 @@ typedef struct CallGraph {
     uint32_t *order;       // all nodes, callees first; the nodes of a component are adjacent
 } CallGraph;
 
+/* call_graph.c */
 // Builds the graph in an arena. Time is linear in the size of the module.
 CallGraph *call_graph(const Module *m, Arena *arena);
 // True if some function may call a function of the module.
@@ -38,7 +39,10 @@ void raw_symbols(const Module *m, uint32_t text, SymVisit *visit, void *user);
 void fn_symbols(const Fn *fn, SymVisit *visit, void *user);
 // Calls `visit` for each symbol of the module that an initializer names; NULL: none.
 void init_symbols(const Init *init, SymVisit *visit, void *user);
-// Writes the graph for Graphviz.
+
+/* call_graph_dot.c */
+// Writes the graph for Graphviz, with calls of functions that the module does not define, calls through registers, and
+// aliases.
 void call_graph_dot(const CallGraph *g, Out *out);
 
 #endif

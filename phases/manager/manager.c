@@ -523,6 +523,9 @@ void ctx_join(Ctx *ctx, Ctx *worker)
         ctx->progress[row] += worker->progress[row];
         ctx->skipped[row] += worker->skipped[row];
     }
+#define COUNTER(name, text) ctx->module.name += worker->module.name;
+    MODULE_COUNTERS(COUNTER)
+#undef COUNTER
     for (uint32_t k = 1; worker->rule_uses && k <= fold_rules.n; k++)
         rule_uses(ctx)[k] += worker->rule_uses[k];
     knobs_merge_reads(&worker->knobs, ctx->knobs.read);
@@ -643,6 +646,21 @@ static void print_gvn(const GvnCounters *gvn, Out *out, bool json)
 #undef COUNTER
 }
 
+// Prints the counters of the module; as text if one of them counted.
+static void print_module(const ModuleCounters *module, Out *out, bool json)
+{
+    static const ModuleCounters none;
+    const char *before = json ? "{" : "module: ";
+    if (memcmp(module, &none, sizeof none) == 0 && !json)
+        return;
+#define COUNTER(name, text)                                                            \
+    out_fmt(out, json ? "%s\"" #name "\":%u" : "%s" text " %u", before, module->name); \
+    before = json ? "," : ", ";
+    MODULE_COUNTERS(COUNTER)
+#undef COUNTER
+    out_z(out, json ? "}" : "\n");
+}
+
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
 {
     if (json)
@@ -680,7 +698,10 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                 s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
     }
     if (json)
-        out_z(out, "\n],\"rules\":{");
+        out_z(out, "\n],\"module\":");
+    print_module(&ctx->module, out, json);
+    if (json)
+        out_z(out, ",\"rules\":{");
     print_rules(ctx, out, json);
     if (json)
         out_z(out, "}}\n");

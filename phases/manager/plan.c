@@ -366,6 +366,8 @@ bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
         return false;
     ctx->stage = last_stage(&ctx->plan);
     ctx->staged = false;
+    if (phase_plan_has_module(ctx))
+        ctx->kept = knob_str(&ctx->knobs, KNOB_KEEP_SYMBOLS);
     return true;
 }
 

@@ -14,6 +14,7 @@
 //     global @table = { @f }                          a host or a kernel may read the table
 //     global @g                                       a host may name it
 //     extern shared @s[]                              its size comes from the launch
+//     any symbol that the knob KeepSymbols lists (--keep), even one that the module only declares
 //
 // Does nothing in a module that had no calls in the input: such a module is read and written in pieces.
 // Documented: nothing. Inferred: all.
@@ -47,9 +48,11 @@ static bool is_own(const Sym *s)
 // A function that phases may not change stays.
 static bool is_root(const Ctx *ctx, const Module *m, const Item *item)
 {
-    if (item->kind == ITEM_VAR)
+    const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
+    if (module_lists(ctx->kept, m, fn ? fn->sym : item->index))
+        return true;
+    if (!fn)
         return !is_own(&m->syms.at[item->index]);
-    const Fn *fn = m->fns.at[item->index];
     return fn->flags & FN_DEFINED && ((ctx->wanted && !ctx->wanted(ctx->wanted_user, fn)) || fn->flags & FN_KERNEL ||
                                       m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
 }
@@ -113,8 +116,11 @@ bool phase_dead_functions(Ctx *ctx, Module *m)
             m->items.at[kept++] = item;
             continue;
         }
-        if (item.kind != ITEM_FN)
+        const Fn *fn = item.kind == ITEM_FN ? m->fns.at[item.index] : NULL;
+        ctx->module.variables_removed += !fn;
+        if (!fn)
             continue;
+        ctx->module.functions_removed += (fn->flags & FN_DEFINED) != 0;
         report(ctx, m->fns.at[item.index]);
         module_drop_fn(m, item.index);
     }

@@ -347,6 +347,7 @@ static void devirtualize(Devirtualization *d, InstrId call)
     if (t.n > 1 && (d->ctx->optimized || ir_guarded(i) || !list_accesses(d, call)))
         return;
     report(d, call, &t);
+    d->ctx->module.calls_devirtualized++;
     d->progress = true;
     if (t.n > 1) {
         split_call(d, call, &t);

@@ -118,24 +118,6 @@ static bool is_naive(const Fn *fn)
     return accesses >= fn->ninstrs / 8;
 }
 
-// True if the list of a knob has a pattern that matches the function.
-static bool is_listed(const char *list, const Fn *fn)
-{
-    char name[1000];
-    name_text(&fn->module->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
-    for (size_t len; list && *list; list += len + (list[len] != 0)) {
-        char pattern[1000];
-        len = strcspn(list, "+, ");
-        if (!len || len >= sizeof pattern)
-            continue;
-        memcpy(pattern, list, len);
-        pattern[len] = 0;
-        if (glob_match(pattern, name, strlen(name), false))
-            return true;
-    }
-    return false;
-}
-
 // Returns the number of constants among the arguments of a call.
 static uint32_t count_constants(const Inliner *in, const Instr *call)
 {
@@ -171,7 +153,7 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
     }
     if (in->m->syms.at[callee->sym].flags & SYM_WEAK && !knob_is_set(&ctx->knobs, KNOB_INLINE_WEAK))
         return "it is .weak, so another module may replace it";
-    if (is_listed(knob_str(&ctx->knobs, KNOB_INLINE_OFF), callee))
+    if (module_lists(knob_str(&ctx->knobs, KNOB_INLINE_OFF), in->m, callee->sym))
         return "InlineOff lists it";
     if (c->obstacle)
         return c->obstacle;
@@ -257,6 +239,7 @@ static void inline_one(Inlining *in, InstrId id)
         VEC_PUSH(&in->scratch, &in->copies, ir_block(fn, before)->next);
         VEC_PUSH(&in->scratch, &in->copies, last);
     }
+    in->ctx->module.calls_inlined++;
     c->left -= c->left > 0;
     for (uint32_t k = 0; !c->absorbed && k < c->calls.n; k++) {
         in->callees[c->calls.at[k]].callers++;

@@ -7,6 +7,10 @@
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 
+/* listed.c */
+// True if a list of names and patterns has one that matches the symbol; NULL: an empty list.
+bool module_lists(const char *list, const Module *m, SymId sym);
+
 /* names.c */
 // The names that symbols, labels and registers of a module have.
 typedef struct ModuleNames {

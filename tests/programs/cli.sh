@@ -952,6 +952,31 @@ counts 'a move' sm_70 'T1 0 T2 0 T3 0 T4 0 T5 0 T6 0 replaced 1 moves 1 drained 
   st.global.v2.b32 [R0], {R3, R30}
   exit
 END
+# Functions a to d each have a call through a register, which becomes direct after a was inlined twice.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.shared .u32 unused, used;\n.extern .func none();\n'
+    echo '.func leaf();'
+    for f in a b c d; do
+        printf '.func %s()\n{\n\t.reg .b64 %%rd<2>;\n\tP: .callprototype _ ();\n' $f
+        printf '\tmov.u64 %%rd1, leaf;\n\tcall %%rd1, P;\n\tret;\n}\n'
+    done
+    printf '.func leaf()\n{\n\tst.shared.u32 [used], 1;\n\tret;\n}\n'
+    echo '.visible .entry k() { call a; call a; ret; }'
+} >module.ptx
+for jobs in 1 4; do
+    run "counters of the module, -j$jobs" 0 -j$jobs --stats --emit=none module.ptx
+    is "$(grep -A1 '^k:' err | sed '1s/:.*//')" "k
+module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 1"
+    run "counters of the module as JSON, -j$jobs" 0 -j$jobs --stats=json --emit=none module.ptx
+    json err
+    says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":1},"rules":{'
+    run "calls made direct, -j$jobs" 0 -j$jobs --stats --named-phases=OriDevirtualize --emit=none module.ptx
+    says err 'module: calls inlined 0, calls devirtualized 4, functions removed 0, variables removed 0'
+done
+run "counters of a module without calls" 0 --stats=json --emit=none good.ptx
+says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0},'
+run "counters of a module without calls" 0 --stats --emit=none good.ptx
+is "$(grep -c '^module' err)" 0
 run "pipeline counter" 0 --stats --emit=none good.ptx
 says err ", pipeline counter 19,"
 run "pipeline counter at -O1" 0 -O1 --stats=json --emit=none good.ptx
@@ -1177,6 +1202,32 @@ graphs err
 run "graphs of something else" 2 --dump-cfg=svg good.ptx
 is "$(cat err)" "oriopt: --dump-cfg: 'svg' is not dot"
 rm -rf graphs
+
+run "call graph" 0 --dump-callgraph=dot "$root/samples/handwritten/calls.ptx" -o /none/graph.ptx
+silent err
+is "$(sed 1q out)" 'digraph calls {'
+says out '    "calls_kernel" [shape=box, tooltip="30 instructions, visible"];'
+says out '    "calls_kernel" -> "nothing" [label="3"];'
+says out '    "calls_kernel" -> "(unknown)" [style=dashed];'
+says out '    "quadruple" -> "twice_twice" [style=dotted, label="alias"];'
+graphs out
+cp out want
+run "call graph of pieces" 0 --dump-callgraph --piece=1 -j4 "$root/samples/handwritten/calls.ptx"
+same out want
+run "call graph of Ori text" 0 -O0 --emit=ori "$root/samples/handwritten/calls.ptx" -o calls.ori
+run "call graph of Ori text" 0 --dump-callgraph calls.ori
+same out want
+run "call graph without calls" 0 --dump-callgraph good.ptx
+is "$(grep -c -e '->' out)" 0
+run "call graph and pipeline" 0 --dump-callgraph --print-pipeline --named-phases=NOP good.ptx
+is "$(sed "2q;s/ *;.*//" out)" "NOP@158
+digraph calls {"
+run "call graph of no input" 2 --dump-callgraph
+is "$(cat err)" 'oriopt: no input file; --help explains the use'
+run "call graph of wrong input" 1 --dump-callgraph bad.ptx
+silent out
+run "call graph of something else" 2 --dump-callgraph=svg good.ptx
+is "$(cat err)" "oriopt: --dump-callgraph: 'svg' is not dot"
 
 run "self-check" 0 --self-check=clone,roundtrip,contracts --verify=each good.ptx -o checked.ptx
 run "without self-check" 0 good.ptx -o unchecked.ptx

@@ -542,6 +542,36 @@ for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
 done
 name="list of counters"
 for counter in Opt MergeEquivalentConditionalFlow CopyProp Fold; do says err " $counter"; done
+{
+    echo "$head"
+    for f in one two three called; do printf '.func %s()\n{\n\tret;\n}\n' $f; done
+    echo '.visible .entry k() { call called; ret; }'
+} >functions.ptx
+# kept FUNCTIONS ARGS...: checks the names of the functions in the output.
+kept() {
+    functions=$1
+    shift
+    run "$*" 0 "$@" functions.ptx
+    is "$(sed -n 's/^.*\.func \([a-z]*\).*/\1/p' out | paste -s -d' ' -)" "$functions"
+}
+kept ''
+kept 'one two' --keep one,two
+kept 'one two' --keep 't?o' --keep=one -j4 --piece=1
+silent err
+kept 'two three' --knob KeepSymbols=one --keep 't*' --reproducer r.ptx
+cp out direct
+run "--keep, again" 0 --run-reproducer r.ptx --emit=ptx -o again
+same direct again
+kept 'one' --keep 't*' --knob KeepSymbols=one
+kept 'one two three called' --keep '*' --disable-phases=OriInline
+run "--keep without calls" 0 --keep one one.ptx -o /dev/null
+silent err
+run "--keep without OriDeadFunctions" 0 --keep one --named-phases=OriInline,NOP functions.ptx -o /dev/null
+run "--keep without phases over the module" 0 --keep one --named-phases=NOP functions.ptx -o /dev/null
+says err "warning: --keep:1:1: knob KeepSymbols was set, but nothing that ran reads it"
+run "--keep with a line end" 2 --keep "one
+" functions.ptx
+says err "--keep:1:13: error: this quote is not closed"
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 

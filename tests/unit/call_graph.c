@@ -269,25 +269,38 @@ TEST(graph_as_text)
     Built b;
     Sink sink = {0};
     Out out;
-    build(&b,
-          "device @e extern\ndevice @v\n" DEVICE(
-              "f", CALL("f", "1")) "device @v visible form multi {\nb0:\n  call @e  #1\n  ret\n}\n"
-                                   "device @w weak form multi {\nb0:\n  ret\n}\n"
-                                   "global @t: .u64 = @w\n" KERNEL("k", CALL("f", "1") CALL("f", "2") CALL("v", "3")));
+    build(
+        &b,
+        "device @e extern\ndevice @e extern\ndevice @v\ndevice @u\nalias u, v\n" DEVICE(
+            "f",
+            CALL("f", "1")) "device @v visible form multi {\nb0:\n  call @e  #1\n  call @e  #2\n  ret\n}\n"
+                            "device @w weak form multi {\nb0:\n  ret\n}\n"
+                            "global @t: .u64 = @w\n"
+                            "kernel @i visible form multi {\n  proto @P\n  targets @T @w, @v\nb0:\n  R0:64 = "
+                            "mov.b64 @w\n"
+                            "  call R0, @P  #1\n  call R0, @T  #2\n  call R0, @P  #3\n  call @w  #4\n  ret\n}\n" KERNEL(
+                                "k", CALL("f", "1") CALL("f", "2") CALL("v", "3")));
     out_init(&out, &b.arena, sink_write, &sink);
     call_graph_dot(b.g, &out);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
                "digraph calls {\n"
                "    \"e\" [shape=ellipse, style=dashed];\n"
-               "    \"f\" [shape=ellipse, tooltip=\"2 instructions, recursive\"];\n"
-               "    \"v\" [shape=ellipse, tooltip=\"2 instructions, visible\"];\n"
+               "    \"u\" [shape=ellipse, style=dashed];\n"
+               "    \"f\" [shape=ellipse, peripheries=2, tooltip=\"2 instructions, recursive\"];\n"
+               "    \"v\" [shape=ellipse, tooltip=\"3 instructions, visible, address taken\"];\n"
                "    \"w\" [shape=ellipse, tooltip=\"1 instructions, weak, address taken\"];\n"
+               "    \"i\" [shape=box, tooltip=\"6 instructions, visible\"];\n"
                "    \"k\" [shape=box, tooltip=\"4 instructions, visible\"];\n"
                "    \"f\" -> \"f\";\n"
-               "    \"v\" -> \"(unknown)\" [style=dashed];\n"
+               "    \"v\" -> \"e\" [label=\"2\"];\n"
+               "    \"i\" -> \"w\" [style=dashed];\n"
+               "    \"i\" -> \"v\" [style=dashed];\n"
+               "    \"i\" -> \"w\";\n"
+               "    \"i\" -> \"(unknown)\" [style=dashed];\n"
                "    \"k\" -> \"f\" [label=\"2\"];\n"
                "    \"k\" -> \"v\";\n"
+               "    \"u\" -> \"v\" [style=dotted, label=\"alias\"];\n"
                "}\n");
     sink_free(&sink);
     destroy(&b);

@@ -101,6 +101,28 @@ TEST(ori_settings)
     ori_close(ori);
 }
 
+// A list of symbols to keep is a knob. A later setting replaces the list.
+TEST(ori_keeps_symbols)
+{
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.func dead()\n{\n\tret;\n}\n"
+                               ".func called()\n{\n\tret;\n}\n.visible .entry k()\n{\n\tcall called;\n\tret;\n}\n";
+    static const char *const knobs[] = {"KeepSymbols=\"\"", "KeepSymbols=x,de*", "KeepSymbols=x,called"};
+    Received t;
+    OriContext *ori = open_with(NULL, &t);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(ori_set_knobs(ori, knobs[k]), ORI_OK);
+        OriModule *m = parse(ori, text);
+        t.n = 0;
+        CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+        CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+        CHECK_EQ(strstr(t.text, "dead") != NULL, k == 1);
+        CHECK_EQ(strstr(t.text, "called") != NULL, k == 2);
+        ori_free(ori, m);
+    }
+    CHECK_EQ(t.messages, 0);
+    ori_close(ori);
+}
+
 TEST(ori_named_plan)
 {
     Received t;
@@ -548,6 +570,7 @@ void test_ori(void)
 {
     RUN(ori_optimizes);
     RUN(ori_settings);
+    RUN(ori_keeps_symbols);
     RUN(ori_named_plan);
     RUN(ori_messages);
     RUN(ori_parse_statuses);

@@ -34,6 +34,7 @@ static const DocRow examples[] = {
     {"oriopt --start-before 13 --emit=ptx k.ori", "the remaining phases"},
     {"oriopt --knob 'WHEN=FN=gemm*;DisablePhases=OriBranchOpt' k.ptx -o out.ptx", "without a phase in some functions"},
     {"oriopt --dump-cfg --print-after OriBranchOpt --emit=none k.ptx 2>k.dot", "control flow graphs after a phase"},
+    {"oriopt --dump-callgraph k.ptx | dot -Tsvg >k.svg", "a picture of the calls"},
     {"oriopt --check-each=k.run k.ptx -o /dev/null", "run the kernels after each phase"},
     {"oriopt @k.args k.ptx", "options from the file k.args"},
 };

@@ -101,8 +101,7 @@ static bool add_entry(Settings *s, const OptionParser *p)
 
 static bool add_knob(Settings *s, const OptionParser *p)
 {
-    bool counter = p->option->id == OPT_DEBUG_COUNTER;
-    if (counter && settings_counter(p->value, NULL, 0) < 0)
+    if (p->option->id == OPT_DEBUG_COUNTER && settings_counter(p->value, NULL, 0) < 0)
         return bad_counter(p);
     if (s->nknobs == ARRAY_LEN(s->knobs))
         return usage_at(p, "too many --knob options; --knobs-file takes any number of settings");
@@ -201,6 +200,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
         s->phases.print_changed = (PrintChanged)(PC_QUIET + which);
         return true;
     case OPT_DUMP_CFG: s->phases.dump_cfg = true; return !value || choice(p, &which);
+    case OPT_DUMP_CALLGRAPH: s->dump_callgraph = true; return !value || choice(p, &which);
     case OPT_FILTER_FUNCS: s->phases.filter_funcs = value; return true;
     case OPT_FILTER_PHASES: s->phases.filter_phases = value; return true;
     case OPT_DUMP_DIR: s->phases.dump_dir = value; return true;
@@ -215,6 +215,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
     case OPT_STATS: s->phases.stats = true; return print_mode(p, &s->stats);
     case OPT_LIST_PHASES: return print_mode(p, &s->list_phases);
     case OPT_DEBUG_COUNTER:
+    case OPT_KEEP:
     case OPT_KNOB: return add_knob(s, p);
     case OPT_KNOBS_FILE: return add_knobs_file(s, p);
     case OPT_LIST_KNOBS: return print_mode(p, &s->list_knobs);
@@ -249,13 +250,13 @@ static bool options_agree(const Settings *s)
         return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
     if (s->remarks_filter && !s->remarks)
         return settings_usage("--remarks-filter requires --remarks");
-    return s->input || s->run_reproducer || settings_tables(s) ||
+    return s->input || s->run_reproducer || (settings_tables(s) && !s->dump_callgraph) ||
            settings_usage("no input file; --help explains the use");
 }
 
 bool settings_tables(const Settings *s)
 {
-    return s->list_phases || s->list_knobs || s->list_sm || s->print_knobs || s->print_pipeline;
+    return s->list_phases || s->list_knobs || s->list_sm || s->print_knobs || s->print_pipeline || s->dump_callgraph;
 }
 
 Settings settings_default(void)
@@ -285,7 +286,7 @@ Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool
             s->input = p.value;
         else if (!parse_option(s, &p))
             return ST_USAGE;
-        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && s->ngiven < ARRAY_LEN(s->given))
+        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && id != OPT_KEEP && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};
     }
     return options_agree(s) ? ST_OK : ST_USAGE;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/analysis/call_graph.h"
 #include "tools/lib/batch.h"
 #include "tools/oriopt/oriopt.h"
 
@@ -235,6 +236,17 @@ static bool needs_whole(const Job *job)
     return phase_plan_has_module(&job->ctx) && lang_may_call(&job->source, job->lang);
 }
 
+// True if the input is only read, for a print.
+static bool prints_of_input(const Settings *s) { return s->print_pipeline || s->dump_callgraph; }
+
+static void print_of_input(Job *job, const Module *m)
+{
+    if (job->settings->print_pipeline)
+        phase_print_plan(&job->ctx, &job->err);
+    if (job->settings->dump_callgraph)
+        call_graph_dot(call_graph(m, &job->ctx.arena), &job->err);
+}
+
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
 // so the first one has the whole header. The module is one piece if phases run over the module, if dumps show
 // declarations of other functions, if kernels run, and if the output cannot be held back until all is read. In the
@@ -259,8 +271,8 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
             warn_of_options(job);
         if (status == ST_OK && !phase_check_pragmas(&job->ctx, m, first_fn))
             status = ST_BAD_INPUT;
-        if (status == ST_OK && job->settings->print_pipeline) {
-            phase_print_plan(&job->ctx, &job->err);
+        if (status == ST_OK && prints_of_input(job->settings)) {
+            print_of_input(job, m);
             return ST_OK;
         }
         if (!begun && status == ST_OK)
@@ -353,13 +365,47 @@ static Status read_knobs_file(Job *job, const char *path)
     return ok ? ST_OK : ST_USAGE;
 }
 
-// Returns the name by which messages cite a knob of the command line.
-static const char *source_of_knob(const Settings *s, size_t k)
+// Appends a text, quoted as a part of the value of a knob.
+static void append_quoted(TextBuffer *to, const char *text)
 {
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            out_to_text(to, "\\", 1);
+        out_to_text(to, text, 1);
+    }
+}
+
+// Returns the setting of a knob by all values of an option, which are lists.
+static const char *setting_of_lists(Job *job, int option, const char *knob)
+{
+    const Settings *s = job->settings;
+    TextBuffer text = {.arena = &job->ctx.arena};
+    const char *before = "=\"";
+    out_to_text(&text, knob, strlen(knob));
+    for (size_t k = 0; k < s->nknobs; k++) {
+        if (s->knob_options[k] != option)
+            continue;
+        out_to_text(&text, before, strlen(before));
+        append_quoted(&text, s->knobs[k]);
+        before = ",";
+    }
+    out_to_text(&text, "\"", 2);
+    return text.at;
+}
+
+// Reads the setting of an option. False: there are errors in it, and messages were written.
+static bool read_knob_option(Job *job, size_t k)
+{
+    const Settings *s = job->settings;
+    char counter[200];
     switch (s->knob_options[k]) {
-    case OPT_DEBUG_COUNTER: return "--debug-counter";
-    case OPT_ASSUME: return "--assume";
-    default: return "--knob";
+    case OPT_DEBUG_COUNTER:
+        settings_counter(s->knobs[k], counter, sizeof counter);
+        return read_knobs_text(job, KS_COMMAND_LINE, "--debug-counter", counter);
+    case OPT_ASSUME: return read_knobs_text(job, KS_COMMAND_LINE, "--assume", s->knobs[k]);
+    case OPT_KEEP:
+        return read_knobs_text(job, KS_COMMAND_LINE, "--keep", setting_of_lists(job, OPT_KEEP, "KeepSymbols"));
+    default: return read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]);
     }
 }
 
@@ -376,15 +422,9 @@ static Status gather_knobs(Job *job)
         Status file = read_knobs_file(job, s->knobs_files[k]);
         status = file == ST_OK ? status : file;
     }
-    for (size_t k = 0; k < s->nknobs; k++) {
-        char counter[200];
-        bool counts = s->knob_options[k] == OPT_DEBUG_COUNTER;
-        if (counts)
-            settings_counter(s->knobs[k], counter, sizeof counter);
-        if (!read_knobs_text(job, KS_COMMAND_LINE, source_of_knob(s, k), counts ? counter : s->knobs[k]) &&
-            status == ST_OK)
+    for (size_t k = 0; k < s->nknobs; k++)
+        if (!read_knob_option(job, k) && status == ST_OK)
             status = ST_USAGE;
-    }
     return status;
 }
 
@@ -427,7 +467,7 @@ static bool print_tables(Job *job)
         warn_of_options(job);
         phase_print_plan(&job->ctx, &job->err);
     }
-    return s->print_pipeline ? !s->input : settings_tables(s);
+    return prints_of_input(s) ? !s->input : settings_tables(s);
 }
 
 static Status optimize(Job *job)
@@ -454,7 +494,7 @@ static Status optimize(Job *job)
         ctx->remarks = &job->remarks;
     }
     // Dumps, checks and the like need the functions in order.
-    job->whole = s->check_each || ctx->dumps.any;
+    job->whole = s->check_each || ctx->dumps.any || s->dump_callgraph;
     job->alone = job->whole || s->phases.self_roundtrip;
     LangReader reader = lang_open(
         ctx, &job->source,
@@ -462,7 +502,7 @@ static Status optimize(Job *job)
     job->module = reader.module;
     status = run_module(job, &reader, &out);
     job->read_s = reader.read_s;
-    if (status != ST_OK || s->print_pipeline)
+    if (status != ST_OK || prints_of_input(s))
         return status;
     warn_of_unused(job);
     if (!write_remarks(job))

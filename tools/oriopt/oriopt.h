@@ -30,10 +30,10 @@ typedef struct Settings {
     const char *entries[64];
     size_t nentries;
     Lang input_lang, output_lang;  // LANG_AUTO: by name or content; that of the input
-    bool emit, print_pipeline, json_diagnostics, strip_debug;
+    bool emit, print_pipeline, dump_callgraph, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
     const char *knobs[128], *knobs_files[16];
-    int knob_options[128];  // by knob: the option that sets it, OPT_KNOB, OPT_DEBUG_COUNTER or OPT_ASSUME
+    int knob_options[128];  // by knob: the option that gave it, such as OPT_KNOB or OPT_DEBUG_COUNTER
     size_t nknobs, nknobs_files;
     bool print_knobs, ignore_environment;
     PhaseOptions phases;
@@ -85,7 +85,7 @@ Settings settings_default(void);
 // Parses a command line; several may follow one another. The arena holds the arguments of response files; NULL: `@FILE`
 // is an operand. Other results than ST_OK: a message was printed. *done: help or the like was printed.
 Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done);
-// True if the options print tables, which go to standard output.
+// True if the options print tables, or graphs of the input, which go to standard output.
 bool settings_tables(const Settings *s);
 // Prints a message and returns false.
 bool settings_usage(const char *message);
