@@ -131,9 +131,9 @@ static void note_symbol(void *user, SymId sym)
 }
 
 // Writes the edge of `.alias NAME, FUNCTION;`.
-static void put_alias(const Module *m, StrId id, Out *out)
+static void put_alias(const Module *m, uint32_t id, Out *out)
 {
-    Str text = tab_str(&m->tables, id);
+    Str text = m->texts.at[id];
     LastSymbols last = {{0}};
     if (text.len < 7 || memcmp(text.text, ".alias ", 7) != 0)
         return;

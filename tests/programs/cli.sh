@@ -233,7 +233,7 @@ name=disable
 if grep -q OriRemoveNopCode out; then bad "the phase is still there"; else ok; fi
 run "disable changes what runs" 0 --named-phases=107 --disable-phases=107 good.ptx
 says out "mov.b64"
-run "disable a range" 0 --disable-phases=0..158,OriInline,OriDeadFunctions --print-pipeline
+run "disable a range" 0 --disable-phases=0..158,OriInline,OriShrinkSignatures,OriDeadFunctions --print-pipeline
 lines out 0
 for list in OriRemoveNopCode 12,107 0..158 OriFold+OriCopyProp; do
     run "--disable-phases=$list" 0 --disable-phases=$list good.ptx -o disabled.ptx
