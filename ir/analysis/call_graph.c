@@ -27,10 +27,9 @@ static SymId find_symbol(const Module *m, const char *text, const char *end)
     return stem == STR_NONE ? 0 : module_find(m, (Name){stem, number});
 }
 
-void raw_symbols(const Module *m, uint32_t text, SymVisit *visit, void *user)
+void raw_symbols(const Module *m, Str text, SymVisit *visit, void *user)
 {
-    Str s = m->texts.at[text];
-    for (const char *p = s.text, *end = p + s.len, *next; p < end; p = next) {
+    for (const char *p = text.text, *end = p + text.len, *next; p < end; p = next) {
         for (next = p; next < end && is_name_char(*next);)
             next++;
         SymId sym = next > p ? find_symbol(m, p, next) : 0;
@@ -131,7 +130,7 @@ static void add_module(Builder *b)
         if (m->items.at[k].kind == ITEM_VAR)
             init_symbols(m->syms.at[m->items.at[k].index].init, take_address, b);
         if (m->items.at[k].kind == ITEM_RAW)
-            raw_symbols(m, m->items.at[k].index, take_address, b);
+            raw_symbols(m, module_item_text(m, &m->items.at[k]), take_address, b);
     }
 }
 

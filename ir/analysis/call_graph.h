@@ -31,9 +31,9 @@ typedef struct CallGraph {
 CallGraph *call_graph(const Module *m, Arena *arena);
 // True if some function may call a function of the module.
 bool module_has_calls(const Module *m);
-// Calls `visit` for each symbol of the module that one of its texts names.
+// Calls `visit` for each symbol of the module that a text names.
 typedef void SymVisit(void *user, SymId sym);
-void raw_symbols(const Module *m, uint32_t text, SymVisit *visit, void *user);
+void raw_symbols(const Module *m, Str text, SymVisit *visit, void *user);
 // Calls `visit` for each symbol of the module that a function names: in operands, in tables, and in initial values of
 // its variables.
 void fn_symbols(const Fn *fn, SymVisit *visit, void *user);

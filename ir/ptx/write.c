@@ -433,7 +433,9 @@ static void index_lines(Writer *w)
         const Line *l = ir_line(fn, id);
         PrintedLine *p = &w->printed[id];
         p->first = line_first(fn, &positions, &w->scratch, id);
-        uint32_t hash = (uint32_t)hash_mix(hash_mix(p->first, w->printed[l->at].same), name_hash(l->function));
+        // hash_mix() begins with an XOR, which has few values for the ids of a line and of a line close by.
+        uint64_t mixed = hash_mix(hash_mix(name_hash(l->function), p->first), w->printed[l->at].same);
+        uint32_t hash = (uint32_t)(mixed ^ (mixed >> 32));
         IDSET_EACH(&inlinings, hash, k) {
             if (!p->same && w->printed[k].first == p->first && same_inlining(w->printed, ir_line(fn, k), l))
                 p->same = k;

@@ -63,7 +63,7 @@ static void mark_roots(const Ctx *ctx, Liveness *l)
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         if (item->kind == ITEM_RAW)
-            raw_symbols(m, item->index, mark, l);
+            raw_symbols(m, module_item_text(m, item), mark, l);
         else if (is_root(ctx, m, item))
             mark(l, item->kind == ITEM_VAR ? item->index : m->fns.at[item->index]->sym);
     }
