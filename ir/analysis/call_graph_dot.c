@@ -131,13 +131,12 @@ static void note_symbol(void *user, SymId sym)
 }
 
 // Writes the edge of `.alias NAME, FUNCTION;`.
-static void put_alias(const Module *m, uint32_t id, Out *out)
+static void put_alias(const Module *m, Str text, Out *out)
 {
-    Str text = m->texts.at[id];
     LastSymbols last = {{0}};
     if (text.len < 7 || memcmp(text.text, ".alias ", 7) != 0)
         return;
-    raw_symbols(m, id, note_symbol, &last);
+    raw_symbols(m, text, note_symbol, &last);
     if (last.at[0])
         put_edge(m, last.at[0], last.at[1], "dotted", "alias", out);
 }
@@ -162,6 +161,6 @@ void call_graph_dot(const CallGraph *g, Out *out)
             put_edges(&calls, m->fns.at[k], out);
     for (uint32_t k = 0; k < m->items.n; k++)
         if (m->items.at[k].kind == ITEM_RAW)
-            put_alias(m, m->items.at[k].index, out);
+            put_alias(m, module_item_text(m, &m->items.at[k]), out);
     out_z(out, "}\n");
 }
