@@ -42,7 +42,7 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
 
-enum { TURNS = 3 };
+enum { TURNS = 3, SEARCHES = 8 };
 
 // A function as a callee.
 typedef struct Callee {
@@ -60,8 +60,9 @@ typedef struct Inlining {
     Module *m;
     CallGraph *graph;
     Arena scratch;
-    ModuleNames names;  // made when the first variable moves to the module
-    Callee *callees;    // by node
+    ModuleNames names;           // made when the first variable moves to the module
+    Callee *callees;             // by node
+    uint32_t symbols, searches;  // of find_tables(): symbols at the last search, and number of searches in this turn
     bool progress;
     bool again;  // a call that became direct waits for its callee to be visited
     // Of the current caller.
@@ -304,6 +305,14 @@ static bool calls_registers(const Fn *fn)
     return false;
 }
 
+// Finds constant tables again if variables became those of the module. The bound keeps the time linear.
+static void find_tables(Inlining *in)
+{
+    if (in->symbols != in->m->syms.n && in->searches++ < SEARCHES)
+        in->ctx->tables = constant_tables(in->ctx, in->m, &in->scratch);
+    in->symbols = in->m->syms.n;
+}
+
 // Inlines calls of a function, and optimizes it if it is a callee or has calls through registers. If such calls become
 // direct, starts again.
 static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
@@ -312,8 +321,10 @@ static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
     for (int turn = 0; turn < TURNS && direct; turn++) {
         changed |= inline_calls(in, fn);
         direct = false;
-        if (calls_registers(fn))
-            changed |= prepare_function(in->ctx, fn, &direct);
+        if (!calls_registers(fn))
+            break;
+        find_tables(in);
+        changed |= prepare_function(in->ctx, fn, &direct);
     }
     if (callee && !inline_callee_obstacle(fn))
         changed |= prepare_function(in->ctx, fn, &direct);
@@ -390,6 +401,8 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
 static bool run_turn(Inlining *in)
 {
     CallGraph *g = in->graph = call_graph(in->m, &in->scratch);
+    in->symbols = in->searches = 0;
+    find_tables(in);
     in->again = false;
     if (in->ctx->remarks)
         remarks_restart(in->ctx->remarks, PH_INLINE);
@@ -415,6 +428,7 @@ bool phase_inline(Ctx *ctx, Module *m)
     *in = (Inlining){.ctx = ctx, .m = m, .scratch = arena};
     for (int turn = 0; turn < TURNS && run_turn(in);)
         turn++;
+    ctx->tables = NULL;
     if (in->progress)
         module_order_items(m);
     bool progress = in->progress;
