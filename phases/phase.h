@@ -287,10 +287,11 @@ struct Ctx {
     bool staged;  // phase_next_stage() was called
     bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
     void *wanted_user;
-    bool optimized;    // OriInline found that the frontend has optimized the running function
-    const char *kept;  // KeepSymbols if the plan has phases over the module; NULL = none
-    bool has_calls;    // module_has_calls(), of the module before the first phase
-    uint32_t recipes;  // bit per recipe: the function meets its condition
+    bool optimized;                       // OriInline found that the frontend has optimized the running function
+    const char *kept, *internalized;      // KeepSymbols, Internalize if phases over the module run; NULL = none
+    const struct ConstantTables *tables;  // phases/module/module.h, of the module while OriInline runs; NULL = none
+    bool has_calls;                       // module_has_calls(), of the module before the first phase
+    uint32_t recipes;                     // bit per recipe: the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero = none
     struct Remarks *remarks;  // phases/manager/remarks.h; NULL = no remarks

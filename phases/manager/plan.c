@@ -366,8 +366,10 @@ bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
         return false;
     ctx->stage = last_stage(&ctx->plan);
     ctx->staged = false;
-    if (phase_plan_has_module(ctx))
+    if (phase_plan_has_module(ctx)) {
         ctx->kept = knob_str(&ctx->knobs, KNOB_KEEP_SYMBOLS);
+        ctx->internalized = knob_str(&ctx->knobs, KNOB_INTERNALIZE);
+    }
     return true;
 }
 

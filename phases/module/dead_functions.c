@@ -16,7 +16,11 @@
 //     extern shared @s[]                              its size comes from the launch
 //     any symbol that the knob KeepSymbols lists (--keep), even one that the module only declares
 //
-// Does nothing in a module that had no calls in the input: such a module is read and written in pieces.
+// The user may internalize variables and functions (--internalize): no host code, other module or debugger names them.
+// Then linkage makes them no roots, except .weak and .extern.
+//
+// Does nothing in a module that had no calls in the input, if the user internalizes nothing: such a module is read and
+// written in pieces.
 // Documented: nothing. Inferred: all.
 #include "phases/module/module.h"
 
@@ -38,8 +42,11 @@ static void mark(void *user, SymId sym)
 }
 
 // True if only functions of the module can name a variable.
-static bool is_own(const Sym *s)
+static bool is_own(const Ctx *ctx, const Module *m, SymId sym)
 {
+    const Sym *s = &m->syms.at[sym];
+    if (module_internalizes(ctx, m, sym))
+        return true;
     if (s->flags & (SYM_EXTERN | SYM_VISIBLE | SYM_WEAK | SYM_COMMON))
         return false;
     return s->flags & SYM_STATIC || s->space == SP_SHARED;
@@ -52,9 +59,10 @@ static bool is_root(const Ctx *ctx, const Module *m, const Item *item)
     if (module_lists(ctx->kept, m, fn ? fn->sym : item->index))
         return true;
     if (!fn)
-        return !is_own(&m->syms.at[item->index]);
+        return !is_own(ctx, m, item->index);
+    bool named = m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON);
     return fn->flags & FN_DEFINED && ((ctx->wanted && !ctx->wanted(ctx->wanted_user, fn)) || fn->flags & FN_KERNEL ||
-                                      m->syms.at[fn->sym].flags & (SYM_VISIBLE | SYM_WEAK | SYM_COMMON));
+                                      (named && !module_internalizes(ctx, m, fn->sym)));
 }
 
 static void mark_roots(const Ctx *ctx, Liveness *l)
@@ -98,7 +106,7 @@ static void report(Ctx *ctx, const Fn *fn)
 
 bool phase_dead_functions(Ctx *ctx, Module *m)
 {
-    if (!ctx->has_calls)
+    if (!ctx->has_calls && !ctx->internalized)
         return false;
     Liveness l = {.m = m};
     arena_init(&l.scratch, &ctx->heap);

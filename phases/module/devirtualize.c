@@ -2,9 +2,10 @@
 // Replaces calls through registers by direct calls where the functions are known.
 //
 // Sub-pass: OriDevirtualize, of OriInline. In ssa form the definition of the register is followed through moves, phis
-// and selects. If it is always the address of one function, the call becomes direct. If it is one of two to four
-// functions, the block is split, and each function gets a direct call under a comparison with its address. Each thread
-// runs one of these calls, and threads with the same function run it together, as before.
+// and selects, up to addresses of functions, and loads of tables that nothing writes (constant_tables.c). If it is
+// always the address of one function, the call becomes direct. If it is one of two to four functions, the block is
+// split, and each function gets a direct call under a comparison with its address. Each thread runs one of these calls,
+// and threads with the same function run it together, as before.
 //
 //     R1 = mov.b64 @f                                R1 = mov.b64 @f
 //     call (@r), R1, (@a), @proto  #1         ->     call (@r), @f, (@a)  #1
@@ -16,13 +17,13 @@
 //                                                    b3: R5 = mov.phi b1: R6, b2: R7
 //
 // Must not fire:
-//     R1 = ld.global.b64 [@table]                    a host may write the table
+//     R1 = ld.global.b64 [@table]                    the host may write the table, unless the user internalizes it
 //     prototype with other sizes than the function   the call is undefined, and stays
 //     one of several functions in optimized code      the code would grow (optimized: inline.c)
 //     guarded call of one of several functions       its result keeps its old value where the call does not run
 //     parameters accessed in other blocks            such sequences stay as they are (ptxas miscompiles them)
 //
-// Does not do: loads from tables; more than four functions.
+// Does not do: more than four functions; `.calltargets`.
 // Documented: nothing. Inferred: all.
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
@@ -41,6 +42,7 @@ typedef struct Devirtualization {
     Ctx *ctx;
     Fn *fn;
     const Analyses *a;
+    const ConstantTables *tables;  // of the function
     Arena scratch;
     VEC(InstrId) calls;     // through registers
     uint32_t *in_sequence;  // by call sequence: number of its accesses in the function
@@ -51,8 +53,9 @@ typedef struct Devirtualization {
 
 /* -- Targets -------------------------------------------------------------------------------------------- */
 
-static bool add_target(Targets *t, SymId sym)
+static bool add_target(void *user, SymId sym)
 {
+    Targets *t = user;
     for (uint32_t k = 0; k < t->n; k++)
         if (t->at[k] == sym)
             return true;
@@ -87,6 +90,8 @@ static bool find_targets(const Devirtualization *d, Operand o, Targets *t)
                const_signed(tab_const(fn->tables, op_index(*ir_use(fn, i, 1)))) == 0 && add_target(t, op_index(first));
     if (op == OP_MOV)
         return find_targets(d, first, t);
+    if (op == OP_LD)
+        return loaded_functions(d->ctx->tables, d->tables, fn, d->a, i, add_target, t);
     if (op == OP_SELP)
         return find_targets(d, first, t) && find_targets(d, *ir_use(fn, i, 1), t);
     for (uint32_t k = 1; op == OP_PHI && k < ir_nuse(i); k += 2)
@@ -371,6 +376,7 @@ bool phase_devirtualize(Ctx *ctx, Fn *fn)
             if (call && !ir_callee(fn, i))
                 VEC_PUSH(&d.scratch, &d.calls, id);
         }
+    d.tables = d.calls.n ? constant_tables_of(fn, &d.scratch) : NULL;
     // A split moves what is behind the call, so the last call of a block is first.
     for (uint32_t k = d.calls.n; k-- > 0;)
         devirtualize(&d, d.calls.at[k]);

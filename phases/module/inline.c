@@ -42,7 +42,7 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
 
-enum { TURNS = 3 };
+enum { TURNS = 3, SEARCHES = 8 };
 
 // A function as a callee.
 typedef struct Callee {
@@ -61,10 +61,11 @@ typedef struct Inlining {
     Module *m;
     CallGraph *graph;
     Arena scratch;
-    int64_t total, most;  // growth of all callers by calls that spend their budgets, and its limit
-    ModuleNames names;    // made when the first variable moves to the module
-    Callee *callees;      // by node
-    bool *naive;          // by node: it was unoptimized code
+    int64_t total, most;         // growth of all callers by calls that spend their budgets, and its limit
+    ModuleNames names;           // made when the first variable moves to the module
+    Callee *callees;             // by node
+    bool *naive;                 // by node: it was unoptimized code
+    uint32_t symbols, searches;  // of find_tables(): symbols at the last search, and number of searches in this turn
     bool progress;
     bool again;  // another turn may inline more
     // Of the current caller.
@@ -310,6 +311,14 @@ static bool calls_registers(const Fn *fn)
     return false;
 }
 
+// Finds constant tables again if variables became those of the module. The bound keeps the time linear.
+static void find_tables(Inlining *in)
+{
+    if (in->symbols != in->m->syms.n && in->searches++ < SEARCHES)
+        in->ctx->tables = constant_tables(in->ctx, in->m, &in->scratch);
+    in->symbols = in->m->syms.n;
+}
+
 // Inlines calls of a function, and optimizes it if it is a callee or has calls through registers. If such calls become
 // direct, starts again.
 static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
@@ -318,8 +327,10 @@ static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
     for (int turn = 0; turn < TURNS && direct; turn++) {
         changed |= inline_calls(in, fn);
         direct = false;
-        if (calls_registers(fn))
-            changed |= prepare_function(in->ctx, fn, &direct);
+        if (!calls_registers(fn))
+            break;
+        find_tables(in);
+        changed |= prepare_function(in->ctx, fn, &direct);
     }
     if (callee && !inline_callee_obstacle(fn))
         changed |= prepare_function(in->ctx, fn, &direct);
@@ -408,6 +419,8 @@ static int64_t growth_limit(const Module *m)
 static bool run_turn(Inlining *in)
 {
     CallGraph *g = in->graph = call_graph(in->m, &in->scratch);
+    in->symbols = in->searches = 0;
+    find_tables(in);
     in->again = false;
     if (in->ctx->remarks)
         remarks_restart(in->ctx->remarks, PH_INLINE);
@@ -441,6 +454,7 @@ bool phase_inline(Ctx *ctx, Module *m)
         in->naive[k] = m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED && is_naive(m->fns.at[k]);
     for (int turn = 0; turn < TURNS && run_turn(in);)
         turn++;
+    ctx->tables = NULL;
     if (in->progress)
         module_order_items(m);
     bool progress = in->progress;

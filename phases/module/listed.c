@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists of symbols in knobs: names or patterns, separated by `+`, `,` or blanks.
+// Lists of symbols in the knobs KeepSymbols, Internalize and InlineOff: names or patterns, separated by `+`, `,` or
+// blanks.
 #include "phases/module/module.h"
 
 bool module_lists(const char *list, const Module *m, SymId sym)
@@ -19,4 +20,15 @@ bool module_lists(const char *list, const Module *m, SymId sym)
             return true;
     }
     return false;
+}
+
+bool module_internalizes(const Ctx *ctx, const Module *m, SymId sym)
+{
+    const Sym *s = &m->syms.at[sym];
+    bool variable = s->kind == SYM_VAR, memory = s->space == SP_GLOBAL || s->space == SP_CONST;
+    if (!ctx->internalized || s->flags & (SYM_EXTERN | SYM_WEAK | SYM_COMMON | SYM_KERNEL))
+        return false;
+    if (variable && (!memory || s->attribute || type_info[s->type].class == TC_O))
+        return false;  // another object than a variable of the program, or one that the host reads by its purpose
+    return module_lists(ctx->internalized, m, sym);
 }

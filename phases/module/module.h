@@ -10,6 +10,24 @@
 /* listed.c */
 // True if a list of names and patterns has one that matches the symbol; NULL: an empty list.
 bool module_lists(const char *list, const Module *m, SymId sym);
+// True if only the code of the module reads, writes or calls a symbol, since the user says so (--internalize).
+bool module_internalizes(const Ctx *ctx, const Module *m, SymId sym);
+
+/* constant_tables.c */
+// Tables of functions that keep their initial values.
+typedef struct ConstantTables {
+    uint32_t n;
+    bool *at;  // by SymId, or by local symbol: it is such a table
+} ConstantTables;
+// Finds those of the module; symbols that the module gets later are none. NULL: there are none.
+const ConstantTables *constant_tables(const Ctx *ctx, const Module *m, Arena *arena);
+// Finds those that a function declares.
+const ConstantTables *constant_tables_of(const Fn *fn, Arena *arena);
+// Calls `take` for each function whose address a load may return, in any order, possibly several times. False: `take`
+// returned false, or the load may return something else. The function is in ssa form. NULL = there are no tables.
+typedef bool TakeFunction(void *user, SymId function);
+bool loaded_functions(const ConstantTables *module, const ConstantTables *own, const Fn *fn, const Analyses *a,
+                      const Instr *load, TakeFunction *take, void *user);
 
 /* names.c */
 // The names that symbols, labels and registers of a module have.

@@ -572,6 +572,40 @@ says err "warning: --keep:1:1: knob KeepSymbols was set, but nothing that ran re
 run "--keep with a line end" 2 --keep "one
 " functions.ptx
 says err "--keep:1:13: error: this quote is not closed"
+
+# Variables and functions that only the module names.
+{
+    echo "$head"
+    for v in one two three; do echo ".visible .global .u32 $v;"; done
+    printf '.visible .func outer()\n{\n\tret;\n}\n'
+    echo '.visible .entry k() { ret; }'
+} >visible.ptx
+printf '# names\n  one\t# the first\r\n\nt?o\nouter' >names
+# internal SYMBOLS ARGS...: checks the names of variables and functions in the output.
+internal() {
+    symbols=$1
+    shift
+    run "$*" 0 "$@" visible.ptx
+    is "$(sed -n 's/^\.visible \.\(global.* \|func \)\([a-z]*\).*/\2/p' out | paste -s -d' ' -)" "$symbols"
+}
+internal 'one two three outer'
+internal 'one three outer' --internalize two
+internal 'three' --internalize names
+cp out direct
+internal 'three' --internalize ./names -j4 --piece=1
+internal '' --internalize 't*,o*'
+internal 'outer' --internalize 't*' --internalize=one
+internal 'one outer' --internalize '*' --keep 'o*'
+internal 'one two three outer' --internalize '*' --named-phases=NOP
+says err 'warning: --internalize:1:1: knob Internalize was set, but nothing that ran reads it'
+run "--internalize of a file, to repeat" 0 --internalize names --reproducer r.ptx visible.ptx
+mv names moved
+run "--internalize of a file, again" 0 --run-reproducer r.ptx -o again
+same direct again
+run "--internalize of no file" 5 --internalize ./names visible.ptx
+is "$(cat err)" "oriopt: error: --internalize: cannot read './names': No such file or directory"
+run "--internalize and counters" 0 --internalize '*' --stats visible.ptx
+says err 'module: calls inlined 0, calls devirtualized 0, functions removed 1, variables removed 3'
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 

@@ -43,7 +43,7 @@ while [ $seed -le 40 ]; do
     seed=$((seed + 1))
 done
 for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori "$work"/random*.ptx \
-    tests/golden/phases/OriInline/*.ptx tests/golden/phases/OriDeadFunctions/*.ptx; do
+    tests/golden/phases/OriInline/*.ptx tests/golden/phases/OriDe*/*.ptx; do
     "$ORIOPT" "$file" -o "$work/one" || bad "$file"
     compare "$file" "$file" "$ORIOPT" -j8
     compare "$file" "$file" "$ORIOPT" -j8 --piece=1

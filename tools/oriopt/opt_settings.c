@@ -216,6 +216,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
     case OPT_LIST_PHASES: return print_mode(p, &s->list_phases);
     case OPT_DEBUG_COUNTER:
     case OPT_KEEP:
+    case OPT_INTERNALIZE:
     case OPT_KNOB: return add_knob(s, p);
     case OPT_KNOBS_FILE: return add_knobs_file(s, p);
     case OPT_LIST_KNOBS: return print_mode(p, &s->list_knobs);
@@ -264,6 +265,12 @@ Settings settings_default(void)
     return (Settings){.output = "-", .emit = true, .max_errors = 20, .threads = 1, .phases = phase_default_options()};
 }
 
+// True for options that are knobs in a reproducer.
+static bool sets_knobs(int id)
+{
+    return id == OPT_KNOB || id == OPT_KNOBS_FILE || id == OPT_KEEP || id == OPT_INTERNALIZE;
+}
+
 Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done)
 {
     char buf[4096];
@@ -286,7 +293,7 @@ Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool
             s->input = p.value;
         else if (!parse_option(s, &p))
             return ST_USAGE;
-        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && id != OPT_KEEP && s->ngiven < ARRAY_LEN(s->given))
+        else if (!sets_knobs(id) && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};
     }
     return options_agree(s) ? ST_OK : ST_USAGE;

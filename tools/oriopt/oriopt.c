@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "ir/analysis/call_graph.h"
 #include "tools/lib/batch.h"
@@ -233,7 +234,7 @@ static void run_piece(Job *job, Module *m, uint32_t first, bool whole, NextPiece
 // True if phases over the module have something to do.
 static bool needs_whole(const Job *job)
 {
-    return phase_plan_has_module(&job->ctx) && lang_may_call(&job->source, job->lang);
+    return phase_plan_has_module(&job->ctx) && (job->ctx.internalized || lang_may_call(&job->source, job->lang));
 }
 
 // True if the input is only read, for a print.
@@ -366,47 +367,84 @@ static Status read_knobs_file(Job *job, const char *path)
 }
 
 // Appends a text, quoted as a part of the value of a knob.
-static void append_quoted(TextBuffer *to, const char *text)
+static void append_quoted(TextBuffer *to, const char *text, size_t n)
 {
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    for (size_t k = 0; k < n; k++) {
+        if (text[k] == '"' || text[k] == '\\')
             out_to_text(to, "\\", 1);
-        out_to_text(to, text, 1);
+        out_to_text(to, &text[k], 1);
     }
 }
 
-// Returns the setting of a knob by all values of an option, which are lists.
-static const char *setting_of_lists(Job *job, int option, const char *knob)
+// True if a value of --internalize is a file: it exists, or it has a character that no name of PTX has.
+static bool is_file(const char *value)
+{
+    struct stat file;
+    return strpbrk(value, "./") || (stat(value, &file) == 0 && S_ISREG(file.st_mode));
+}
+
+// Appends the names and patterns of a file, one a line. Returns false if it cannot be read.
+static bool append_file(Job *job, TextBuffer *to, const char *path)
+{
+    Source source;
+    char why[200];
+    if (!source_open(&source, path, &job->ctx.arena, why)) {
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "--internalize: cannot read '%s': %s", path, why);
+        return false;
+    }
+    for (size_t k = 0, n; k < source.len; k += n + 1) {
+        const char *line = source.text + k, *end = memchr(line, '\n', source.len - k);
+        n = end ? (size_t)(end - line) : source.len - k;
+        const char *comment = memchr(line, '#', n);
+        size_t len = comment ? (size_t)(comment - line) : n;
+        while (len && strchr(" \t\r", line[len - 1]))
+            len--;
+        append_quoted(to, line, len);
+        out_to_text(to, ",", 1);
+    }
+    source_close(&source);
+    return true;
+}
+
+// Reads the setting of a knob by all values of an option, which are lists or files of them.
+static Status read_lists(Job *job, int option, const char *knob)
 {
     const Settings *s = job->settings;
     TextBuffer text = {.arena = &job->ctx.arena};
-    const char *before = "=\"";
+    char name[40];
     out_to_text(&text, knob, strlen(knob));
+    out_to_text(&text, "=\"", 2);
     for (size_t k = 0; k < s->nknobs; k++) {
         if (s->knob_options[k] != option)
             continue;
-        out_to_text(&text, before, strlen(before));
-        append_quoted(&text, s->knobs[k]);
-        before = ",";
+        if (option != OPT_INTERNALIZE || !is_file(s->knobs[k]))
+            append_quoted(&text, s->knobs[k], strlen(s->knobs[k]));
+        else if (!append_file(job, &text, s->knobs[k]))
+            return ST_IO;
+        out_to_text(&text, ",", 1);
     }
+    text.n--;  // the last comma
     out_to_text(&text, "\"", 2);
-    return text.at;
+    snprintf(name, sizeof name, "--%s", opt_options[option].name);
+    return read_knobs_text(job, KS_COMMAND_LINE, name, text.at) ? ST_OK : ST_USAGE;
 }
 
-// Reads the setting of an option. False: there are errors in it, and messages were written.
-static bool read_knob_option(Job *job, size_t k)
+static Status read_knob_option(Job *job, size_t k)
 {
     const Settings *s = job->settings;
     char counter[200];
+    bool ok;
     switch (s->knob_options[k]) {
+    case OPT_KEEP: return read_lists(job, OPT_KEEP, "KeepSymbols");
+    case OPT_INTERNALIZE: return read_lists(job, OPT_INTERNALIZE, "Internalize");
     case OPT_DEBUG_COUNTER:
         settings_counter(s->knobs[k], counter, sizeof counter);
-        return read_knobs_text(job, KS_COMMAND_LINE, "--debug-counter", counter);
-    case OPT_ASSUME: return read_knobs_text(job, KS_COMMAND_LINE, "--assume", s->knobs[k]);
-    case OPT_KEEP:
-        return read_knobs_text(job, KS_COMMAND_LINE, "--keep", setting_of_lists(job, OPT_KEEP, "KeepSymbols"));
-    default: return read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]);
+        ok = read_knobs_text(job, KS_COMMAND_LINE, "--debug-counter", counter);
+        break;
+    case OPT_ASSUME: ok = read_knobs_text(job, KS_COMMAND_LINE, "--assume", s->knobs[k]); break;
+    default: ok = read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]);
     }
+    return ok ? ST_OK : ST_USAGE;
 }
 
 // Reads the settings of the environment, of files and of the command line.
@@ -422,9 +460,10 @@ static Status gather_knobs(Job *job)
         Status file = read_knobs_file(job, s->knobs_files[k]);
         status = file == ST_OK ? status : file;
     }
-    for (size_t k = 0; k < s->nknobs; k++)
-        if (!read_knob_option(job, k) && status == ST_OK)
-            status = ST_USAGE;
+    for (size_t k = 0; k < s->nknobs && status != ST_IO; k++) {
+        Status option = read_knob_option(job, k);
+        status = option == ST_OK ? status : option;
+    }
     return status;
 }
 
