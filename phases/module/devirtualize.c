@@ -47,6 +47,7 @@ typedef struct Devirtualization {
     VEC(InstrId) calls;     // through registers
     uint32_t *in_sequence;  // by call sequence: number of its accesses in the function
     uint32_t nsequences;
+    bool *loose;            // by local symbol: an instruction outside of call sequences names it
     VEC(InstrId) accesses;  // of the current call's sequence
     bool progress, split;
 } Devirtualization;
@@ -167,6 +168,28 @@ static InstrId append_direct(Devirtualization *d, BlockId b, InstrId id, SymId t
 
 /* -- Several targets ------------------------------------------------------------------------------------ */
 
+static uint32_t local_index(Operand o)
+{
+    return op_kind(o) == K_SYM && op_index(o) & SYM_LOCAL ? op_index(o) & ~(uint32_t)SYM_LOCAL : 0;
+}
+
+// Marks the symbols that an instruction outside of call sequences names.
+static void note_loose(Devirtualization *d, const Instr *i)
+{
+    for (uint32_t k = 0; !i->callseq && k < i->nops; k++)
+        d->loose[local_index(ir_ops(d->fn, i)[k])] = true;
+}
+
+static bool names_loose(const Devirtualization *d, const Instr *call)
+{
+    for (uint32_t k = 0; k < ir_nuse(call); k++) {
+        uint32_t s = local_index(*ir_use(d->fn, call, k));
+        if (s && d->loose[s])
+            return true;
+    }
+    return false;
+}
+
 static void add_access(Devirtualization *d, InstrId id, uint32_t seq)
 {
     const Instr *i = ir_instr(d->fn, id);
@@ -179,7 +202,7 @@ static bool list_accesses(Devirtualization *d, InstrId call)
 {
     Fn *fn = d->fn;
     uint32_t seq = ir_instr(fn, call)->callseq;
-    if (!seq || seq >= d->nsequences)
+    if (!seq || seq >= d->nsequences || names_loose(d, ir_instr(fn, call)))
         return false;
     d->accesses.n = 0;
     for (InstrId id = ir_instr(fn, call)->next; id && d->accesses.n < d->in_sequence[seq]; id = ir_instr(fn, id)->next)
@@ -368,11 +391,13 @@ bool phase_devirtualize(Ctx *ctx, Fn *fn)
     arena_init(&d.scratch, fn->arena.heap);
     d.nsequences = fn->callseqs + 1;
     d.in_sequence = NEW_ARRAY(&d.scratch, uint32_t, d.nsequences);
+    d.loose = NEW_ARRAY(&d.scratch, bool, fn->syms.n + 1);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             bool call = ir_desc(fn, i)->op == OP_CALL;
             d.in_sequence[i->callseq] += !call;
+            note_loose(&d, i);
             if (call && !ir_callee(fn, i))
                 VEC_PUSH(&d.scratch, &d.calls, id);
         }
