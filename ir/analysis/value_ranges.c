@@ -558,7 +558,12 @@ static ValueRange range_apart(ValueRanges *k, Operand value, Operand other)
     Phi p = {.block = i->block, .bits = bits_of(k->fn, value), .n = ir_nuse(i) / 2, .instr = def};
     ValueRange start = range_full(p.bits);
     bool any = false;
-    if (k->open || ir_desc(k->fn, i)->op != OP_PHI || !join_inputs(k, &p, false, &start, &any) || !any)
+    if (k->open || k->apart || ir_desc(k->fn, i)->op != OP_PHI)
+        return range_full(p.bits);
+    k->apart = true;
+    bool joined = join_inputs(k, &p, false, &start, &any) && any;
+    k->apart = false;
+    if (!joined)
         return range_full(p.bits);
     return range_of_counter(k, &p, &start, other);
 }

@@ -27,6 +27,7 @@ typedef struct ValueRanges {
     VEC(ValueRange) known;
     VEC(ValueId) trail;   // values memoized while phis are iterated
     uint32_t depth;       // nested definitions being computed
+    bool apart;           // range_apart() is running; in an irreducible loop its inputs may lead back to it
     uint32_t open, work;  // phis being iterated; definitions visited for them
 } ValueRanges;
 
