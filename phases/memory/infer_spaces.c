@@ -289,11 +289,16 @@ static bool has_global_pointer(const Fn *fn)
     return false;
 }
 
+static bool assumes_global_params(const Ctx *ctx, const Fn *fn)
+{
+    return fn->flags & FN_KERNEL && fn->sig.nparams && knob_is_set(&ctx->knobs, KNOB_KERNEL_PARAMS_GLOBAL);
+}
+
 // Returns the pointer analysis; NULL if no generic address can have a known space.
 static Pointers *find_pointers(Ctx *ctx, Fn *fn, Arena *scratch)
 {
     const bool *loads = NULL;
-    if (fn->flags & FN_KERNEL && fn->sig.nparams && knob_is_set(&ctx->knobs, KNOB_KERNEL_PARAMS_GLOBAL))
+    if (assumes_global_params(ctx, fn))
         loads = param_pointers(fn, analysis_need(fn, AN_DEFUSE), scratch);
     if (loads)
         return pointers_with_loads(fn, loads, scratch);
@@ -302,6 +307,8 @@ static Pointers *find_pointers(Ctx *ctx, Fn *fn, Arena *scratch)
 
 bool phase_infer_spaces(Ctx *ctx, Fn *fn)
 {
+    if (~fn->classes & IC_CVTA && !has_global_pointer(fn) && !assumes_global_params(ctx, fn))
+        return false;
     fn_set_classes(fn);  // promotion to registers may have replaced all generic accesses
     if (~fn->classes & IC_GENERIC)
         return false;
