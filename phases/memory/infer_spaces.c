@@ -289,7 +289,7 @@ static bool has_global_pointer(const Fn *fn)
     return false;
 }
 
-static bool assumes_global_params(const Ctx *ctx, const Fn *fn)
+static bool assumes_global_params(Ctx *ctx, const Fn *fn)
 {
     return fn->flags & FN_KERNEL && fn->sig.nparams && knob_is_set(&ctx->knobs, KNOB_KERNEL_PARAMS_GLOBAL);
 }
