@@ -108,6 +108,14 @@ bool loads_global_pointer(const Fn *fn, const Instr *i)
     return s && s->flags & SYM_PTR && s->ptr_space == SP_GLOBAL && ~s->flags & SYM_ARRAY;
 }
 
+bool has_global_pointer(const Fn *fn)
+{
+    for (uint32_t k = 0; fn->flags & FN_KERNEL && k < fn->sig.nparams; k++)
+        if (ir_sym(fn, fn->sig.params[k])->ptr_space == SP_GLOBAL)
+            return true;
+    return false;
+}
+
 static bool points_elsewhere(const Sym *s) { return s->flags & SYM_PTR && s->ptr_space && s->ptr_space != SP_GLOBAL; }
 
 // Returns the number of the part of a parameter that a candidate loads.

@@ -516,15 +516,11 @@ static void visit_users(Pointers *o, ValueId v)
 /* -- The walks ------------------------------------------------------------------------------------------ */
 
 // True if an instruction gives an address by itself: it takes that of a symbol, or loads a pointer to global memory.
-static bool is_source(const Pointers *o, InstrId id)
+static bool is_source(const Pointers *o, const Desc *d, InstrId id)
 {
-    const Instr *i = ir_instr(o->fn, id);
-    switch (ir_desc(o->fn, i)->op) {
-    case OP_ADDR:
-    case OP_CVTA_ADDR: return true;
-    case OP_LD: return (o->global_loads && o->global_loads[id]) || loads_global_pointer(o->fn, i);
-    default: return false;
-    }
+    if (d->op == OP_LD && o->loads)
+        return (o->global_loads && o->global_loads[id]) || loads_global_pointer(o->fn, ir_instr(o->fn, id));
+    return d->op == OP_ADDR || d->op == OP_CVTA_ADDR;
 }
 
 // True if the space that an access names contains the symbol.
@@ -612,7 +608,7 @@ static void find_sources(Pointers *o)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Desc *d = ir_desc(fn, i);
-            bool source = is_source(o, id);
+            bool source = is_source(o, d, id);
             naccesses += is_access(d);
             if (d->op == OP_CVTA || d->op == OP_CVTA_TO)
                 VEC_PUSH(o->arena, &o->casts, id);
@@ -700,13 +696,14 @@ static void find_accesses(Pointers *o)
     }
 }
 
-static Pointers *build(const Fn *fn, Analyses *a, const bool *global_loads, Arena *arena)
+static Pointers *compute_pointers(const Fn *fn, Analyses *a, const bool *global_loads, Arena *arena)
 {
     Pointers *o = NEW(arena, Pointers);
     o->fn = fn;
     o->a = a;
     o->arena = arena;
     o->global_loads = global_loads;
+    o->loads = global_loads || has_global_pointer(fn);
     o->escaped = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     eval_cache_init(&o->evals, fn->tables, arena);
@@ -722,7 +719,7 @@ static Pointers *build(const Fn *fn, Analyses *a, const bool *global_loads, Aren
     return o;
 }
 
-void pointers_build(const Fn *fn, Analyses *a) { a->pointers = build(fn, a, NULL, &a->arena[AX_POINTERS]); }
+void pointers_build(const Fn *fn, Analyses *a) { a->pointers = compute_pointers(fn, a, NULL, &a->arena[AX_POINTERS]); }
 
 Pointers *pointers_of(Fn *fn)
 {
@@ -733,7 +730,7 @@ Pointers *pointers_of(Fn *fn)
 Pointers *pointers_with_loads(Fn *fn, const bool *global_loads, Arena *arena)
 {
     analysis_need(fn, analysis_closure(AN_POINTERS) & ~(uint32_t)AN_POINTERS);
-    return build(fn, fn->analyses, global_loads, arena);
+    return compute_pointers(fn, fn->analyses, global_loads, arena);
 }
 
 Pointers *pointers_of_single_defs(Fn *fn, Analyses *own)

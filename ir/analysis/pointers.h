@@ -47,6 +47,7 @@ typedef struct Pointers {
     bool meet;                 // some phi or selp has an address as an input
     VEC(InstrId) casts;        // cvta
     const bool *global_loads;  // by InstrId, may be NULL: loads that give addresses of global memory
+    bool loads;                // a load gives an address: by global_loads, or of a kernel parameter
     bool settled;              // after the fixed point: values without an abstract value are numbers
     uint32_t *first_user, *next_user;  // by value of a joined register - first_def; by use
     EvalCache evals;

@@ -281,14 +281,6 @@ static void apply_changes(Inference *f, const Changes *changes)
     }
 }
 
-static bool has_global_pointer(const Fn *fn)
-{
-    for (uint32_t k = 0; fn->flags & FN_KERNEL && k < fn->sig.nparams; k++)
-        if (ir_sym(fn, fn->sig.params[k])->ptr_space == SP_GLOBAL)
-            return true;
-    return false;
-}
-
 static bool assumes_global_params(Ctx *ctx, const Fn *fn)
 {
     return fn->flags & FN_KERNEL && fn->sig.nparams && knob_is_set(&ctx->knobs, KNOB_KERNEL_PARAMS_GLOBAL);

@@ -58,7 +58,7 @@ INPUTS = {
 ANALYSES = {
     "def": ["def_build", "def_build_part"],
     "rdefs": ["rdefs_build", "rdefs_of_part"],
-    "pointers": ["pointers_build"],
+    "pointers": ["compute_pointers"],
     "defuse": ["defuse_build"],
     "live": ["live_build"],
     "dom": ["dom_build"],
@@ -204,7 +204,7 @@ def figures(oriopt, name, path, folder):
             found["AN_%s" % analysis.upper()] = cost
     for analysis in ("rdefs", "pointers"):
         # In ssa form rdefs_build() has nothing to compute. rdefs_of_part() computes a part.
-        builds = profile.calls["compute_limited" if analysis == "rdefs" else "pointers_build"]
+        builds = profile.calls["compute_limited" if analysis == "rdefs" else "compute_pointers"]
         found["builds of AN_%s for each function" % analysis.upper()] = builds / functions
     if name == "llvm-O2":
         skip = skipped_rows_cost(oriopt, path, folder, profile, functions, rows)
