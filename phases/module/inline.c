@@ -4,7 +4,8 @@
 // Sub-pass: OriInline, before slot 0. The functions are visited in the bottom-up order of the call graph. In a
 // function, the calls of functions that were visited before are inlined (ir/rewrite/inline_call.c). If the function has
 // callers itself, it is then optimized (prepare.c), so that its size is that of optimized code, and so that callers
-// copy little. Each function that remains runs the rest of the plan once.
+// copy little; a large function of optimized code without inlined calls is not. Each function that remains runs the
+// rest of the plan once.
 //
 //     R1 = ld.param.b32 [@n]                         R1 = ld.param.b32 [@n]
 //     st.param.b32 [@a0], R1          #1             st.local.b32 [@x], R1
@@ -42,7 +43,11 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
 
-enum { TURNS = 3, SEARCHES = 8 };
+enum {
+    TURNS = 3,
+    SEARCHES = 8,
+    SHRINKS = 2,  // times that optimization may divide the size of optimized code
+};
 
 // A function as a callee.
 typedef struct Callee {
@@ -319,6 +324,13 @@ static void find_tables(Inlining *in)
     in->symbols = in->m->syms.n;
 }
 
+// False if a callee was optimized by the frontend and is so large that prepare_function() would not make it small.
+static bool may_become_small(const Inlining *in, const Fn *fn)
+{
+    int64_t threshold = knob_int(&in->ctx->knobs, KNOB_INLINE_THRESHOLD);
+    return in->naive[in->node] || callee_cost(fn).size <= SHRINKS * threshold;
+}
+
 // Inlines calls of a function, and optimizes it if it is a callee or has calls through registers. If such calls become
 // direct, starts again.
 static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
@@ -332,7 +344,7 @@ static bool inline_and_prepare(Inlining *in, Fn *fn, bool callee)
         find_tables(in);
         changed |= prepare_function(in->ctx, fn, &direct);
     }
-    if (callee && !inline_callee_obstacle(fn))
+    if (callee && (changed || may_become_small(in, fn)) && !inline_callee_obstacle(fn))
         changed |= prepare_function(in->ctx, fn, &direct);
     return changed;
 }
