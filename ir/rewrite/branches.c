@@ -74,7 +74,7 @@ bool fn_is_convergent(const Fn *fn)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Desc *d = ir_desc(fn, i);
-            convergent |= d->traits & TR_CONV || d->op == OP_OPAQUE;
+            convergent |= (d->traits & TR_CONV && !ir_call_has(fn, i, SYM_NOCONV)) || d->op == OP_OPAQUE;
             diverges |= d->traits & TR_TERM && may_diverge(fn, i);
         }
         if (convergent && diverges)
