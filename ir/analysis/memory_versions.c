@@ -2,9 +2,10 @@
 // Versions of memory (AN_MEM): memory in ssa form, split into classes (ir/analysis/memory_versions.h).
 //
 // A walk finds the events: plain loads and stores, and instructions that may change or order memory in another way
-// (TR_NOCLOBBER, SYM_NOCLOBBER). Classes are made for the loads. Phis are placed at the iterated dominance frontiers of the events
-// that write (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for all classes at once: tables
-// by block have a bit for each class. Then each block, after its immediate dominator, numbers its versions.
+// (TR_NOCLOBBER, SYM_NOCLOBBER). Classes are made for the loads. Phis are placed at the iterated dominance frontiers of
+// the events that write (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for all classes at
+// once: tables by block have a bit for each class. Then each block, after its immediate dominator, numbers its
+// versions.
 //
 // A store writes the variable of its address only (REACH_SYM) if its offset is within the variable, or if the variable
 // is private: the function declares it, and its address does not escape. To reach one variable from the address of
