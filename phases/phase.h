@@ -385,7 +385,8 @@ PhaseOptions phase_default_options(void);
 // Parses a list of `clone`, `roundtrip`, `contracts`. False: the list has another word.
 bool phase_self_checks(PhaseOptions *o, const char *list);
 // Runs the current stage of the plan over a function; after the last stage, verifies it. Unwinds on internal errors.
-// May replace *fn by another object. The caller calls module_note_pure() afterwards, for later functions of the module.
+// May replace *fn by another object. The caller calls module_note_properties() afterwards, for later functions of the
+// module.
 void phase_run(Ctx *ctx, Fn **fn);
 // Records the functions of a module as they are before phases run over the module, if statistics or settings ask for
 // it.

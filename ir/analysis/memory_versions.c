@@ -2,9 +2,10 @@
 // Versions of memory (AN_MEM): memory in ssa form, split into classes (ir/analysis/memory_versions.h).
 //
 // A walk finds the events: plain loads and stores, and instructions that may change or order memory in another way
-// (TR_NOCLOBBER). Classes are made for the loads. Phis are placed at the iterated dominance frontiers of the events
-// that write (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for all classes at once: tables
-// by block have a bit for each class. Then each block, after its immediate dominator, numbers its versions.
+// (TR_NOCLOBBER, SYM_NOCLOBBER). Classes are made for the loads. Phis are placed at the iterated dominance frontiers of
+// the events that write (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for all classes at
+// once: tables by block have a bit for each class. Then each block, after its immediate dominator, numbers its
+// versions.
 //
 // A store writes the variable of its address only (REACH_SYM) if its offset is within the variable, or if the variable
 // is private: the function declares it, and its address does not escape. To reach one variable from the address of
@@ -68,11 +69,6 @@ typedef struct Builder {
 
 /* -- Events --------------------------------------------------------------------------------------------- */
 
-bool mem_is_clobber(const Fn *fn, const Instr *i)
-{
-    return !(ir_desc(fn, i)->traits & (TR_PURE | TR_NOCLOBBER)) && !ir_calls_pure(fn, i);
-}
-
 // Returns the space of an access; shared::cluster counts as shared.
 static Space space_of(const Fn *fn, const Desc *d)
 {
@@ -119,7 +115,7 @@ static inline void add_event(Builder *s, InstrId id)
             add_access(s, EV_LOAD, id, i, space);
     } else if (d->op == OP_ST && !(d->traits & TR_ORDERED) && !(i->flags & IF_PINNED)) {
         add_access(s, EV_STORE, id, i, space_of(s->fn, d));
-    } else if (!ir_calls_pure(s->fn, i)) {
+    } else if (!ir_call_has(s->fn, i, SYM_NOCLOBBER)) {
         s->ordered |= d->traits & TR_ORDERED && space_of(s->fn, d) == SP_LOCAL;
         s->nkills++;
         VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = EV_KILL}));

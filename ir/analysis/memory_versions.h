@@ -68,9 +68,6 @@ static inline MemVersionId mem_version_at_end(const MemVersions *m, uint32_t cla
 {
     return m->at_end[(size_t)b * m->nclasses + class];
 }
-// True if the instruction may change memory, or order accesses, as later plain loads of the thread see them. A plain
-// store does so for the classes that it may write, all other such instructions for all classes that other code reaches.
-bool mem_is_clobber(const Fn *fn, const Instr *i);
 
 /* -- Places of accesses ------------------------------------------------------------------------------------- */
 

@@ -467,6 +467,10 @@ enum {
     SYM_NORETURN = 1 << 12,  // function: its calls do not return
     SYM_PURE = 1 << 13,      // function: defined, and a call of it only computes its results
     SYM_STATIC = 1 << 14,    // variable of the module that a function declared
+    // function: defined, and a call of it has the trait TR_NOCLOBBER, or lacks TR_CONV (callee_properties.c)
+    SYM_NOCLOBBER = 1 << 15,
+    SYM_NOCONV = 1 << 16,
+    SYM_PROPERTIES = SYM_PURE | SYM_NOCLOBBER | SYM_NOCONV,
 };
 
 // A part of an initializer that the linker sets.
@@ -778,8 +782,9 @@ Str module_item_text(const Module *m, const Item *item);
 // True if an item is `.file NUMBER "NAME"`, which are then returned in *number and *name.
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
 void module_add_fn(Module *m, Fn *fn);
-// Sets SYM_PURE if a function is pure, for later functions of the module. Called after the function's plan.
-void module_note_pure(Module *m, const Fn *fn);
+// Sets the properties of a function (SYM_PROPERTIES) for later functions of the module. Called after the function's
+// plan.
+void module_note_properties(Module *m, const Fn *fn);
 // Frees a finished function. Its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
 // Ends reading: makes the module's tables read-only and gives each new function its own tables. Before reading resumes,
@@ -912,13 +917,13 @@ static inline bool desc_has_value(const Desc *d) { return d->op != OP_LD && d->o
 // change.
 void fn_compact(Fn *fn);
 
-/* pure.c */
-// True if a call of the function only computes its results.
-bool fn_is_pure(const Fn *fn);
+/* callee_properties.c */
+// Returns those of SYM_PROPERTIES that calls of the function have.
+uint32_t fn_properties(const Fn *fn);
 // Returns the function that a call names; 0 if the call is indirect.
 SymId ir_callee(const Fn *fn, const Instr *call);
-// True for a call of a function known to be pure, with its results in parameters.
-bool ir_calls_pure(const Fn *fn, const Instr *i);
+// True for a call of a function with one of SYM_PROPERTIES.
+bool ir_call_has(const Fn *fn, const Instr *i, uint32_t property);
 
 /* verify.c */
 enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // fn_verify() checks all of level 3

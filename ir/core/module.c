@@ -50,12 +50,12 @@ SymId module_find(const Module *m, Name name)
 
 void module_add_fn(Module *m, Fn *fn) { VEC_PUSH(&m->arena, &m->fns, fn); }
 
-void module_note_pure(Module *m, const Fn *fn)
+void module_note_properties(Module *m, const Fn *fn)
 {
     Sym *s = &m->syms.at[fn->sym];
     // The linker may replace a weak definition by another one.
-    if (!(s->flags & SYM_WEAK) && fn_is_pure(fn))
-        s->flags |= SYM_PURE;
+    if (!(s->flags & SYM_WEAK))
+        s->flags |= fn_properties(fn);
 }
 
 void module_drop_fn(Module *m, uint32_t index)
@@ -136,9 +136,9 @@ static void take_fn(Module *m, Module *from, uint32_t index)
 {
     Fn *fn = from->fns.at[index];
     Sym *s = &m->syms.at[fn->sym];
-    uint32_t pure = s->flags & SYM_PURE;
+    uint32_t properties = s->flags & SYM_PROPERTIES;
     *s = from->syms.at[fn->sym];
-    s->flags |= pure;
+    s->flags |= properties;
     s->fn = fn;
     fn->module = m;
     fn->tables = &m->tables;

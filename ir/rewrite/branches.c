@@ -67,16 +67,22 @@ static bool may_diverge(const Fn *fn, const Instr *i)
     return (branch_is_split(fn, i) || d->op == OP_BRX) && tab_mnem(fn->tables, d->mnem)->mod[MC_UNI] == MOD_NONE;
 }
 
+static bool has_convergent(const Fn *fn, BlockId b)
+{
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        if (ir_desc(fn, i)->traits & TR_CONV && !ir_call_has(fn, i, SYM_NOCONV))
+            return true;
+    }
+    return false;
+}
+
 bool fn_is_convergent(const Fn *fn)
 {
     bool convergent = false, diverges = false;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Desc *d = ir_desc(fn, i);
-            convergent |= d->traits & TR_CONV || d->op == OP_OPAQUE;
-            diverges |= d->traits & TR_TERM && may_diverge(fn, i);
-        }
+    FOR_BLOCK_ENDS(fn, b) {
+        convergent = convergent || has_convergent(fn, b);
+        diverges = diverges || may_diverge(fn, ir_instr(fn, ir_terminator(fn, b)));
         if (convergent && diverges)
             return true;
     }

@@ -8,9 +8,9 @@
 // from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load, with
 // the extension of the load's type. A store of the value that memory already holds is removed. A write to an inexact
 // range of more than BYTEWISE bytes makes all bytes of its piece unknown (ir/analysis/local_memory.h). Variables whose
-// address escapes become unknown at each instruction that may write them or that orders memory: calls, atomics,
-// barriers, stores to unknown addresses. A scoped table restores the state where paths branch. The time is linear, with
-// tables indexed by byte of the local variables.
+// address escapes become unknown at each instruction that may write them or that orders memory: calls (except those of
+// SYM_NOCLOBBER functions), atomics, barriers, stores to unknown addresses. A scoped table restores the state where
+// paths branch. The time is linear, with tables indexed by byte of the local variables.
 //
 //     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
 //     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
@@ -235,7 +235,7 @@ static void visit(Forwarding *f, InstrId id)
         visit_store(f, access);
     else if (access)
         visit_load(f, access);
-    else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_escaped(&f->memory, id))
+    else if (!only_reads && !ir_call_has(f->fn, i, SYM_NOCLOBBER) && local_may_reach_escaped(&f->memory, id))
         scoped_set(&f->known, &f->forgot_escaped, f->values.n);
 }
 

@@ -411,7 +411,7 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
         if (ctx->remarks)
             remarks_drop_others(ctx->remarks, PH_INLINE);
         phase_leave(ctx, fn, &arena);
-        module_note_pure(in->m, fn);
+        module_note_properties(in->m, fn);
     }
     if (callee)
         measure(in, node);

@@ -14,9 +14,9 @@
 //
 // A live guarded definition makes its old value live. A live phi makes the branches that lead to it live. A dead branch
 // is replaced by a branch to the nearest live block that post-dominates it. A call of a function that only computes its
-// result (ir/core/pure.c) is live only if the result is. If a `.local` variable or a parameter of a call is only stored
-// to, the stores are dead and the declaration is removed. In an instruction with several definitions, dead ones are
-// replaced by `_` if the syntax permits.
+// result (ir/core/callee_properties.c) is live only if the result is. If a `.local` variable or a parameter of a call
+// is only stored to, the stores are dead and the declaration is removed. In an instruction with several definitions,
+// dead ones are replaced by `_` if the syntax permits.
 //
 // The function is walked from its end to its start, so most instructions are marked before the walk visits them. The
 // others are on a worklist.
@@ -316,7 +316,7 @@ static void mark_root(Dead *d, InstrId id)
         d->call[i->callseq] = id;
     if (desc->op == OP_ST && !(desc->traits & STAYS) && is_written_for(d, id))
         return;
-    if (desc->op == OP_CALL && ir_calls_pure(fn, i) && is_called_for(d, id))
+    if (desc->op == OP_CALL && !i->ndef && ir_call_has(fn, i, SYM_PURE) && is_called_for(d, id))
         return;
     if (desc->traits & (STAYS | TR_WRITE) || i->flags & IF_PINNED || defines_outside_ssa(d, id))
         mark_instr(d, id);

@@ -618,7 +618,8 @@ TEST(memory_multi_form)
     }
 }
 
-// A call of a pure function keeps memory. What a call returns, and parameters of device functions, are not modelled.
+// A call of a function that writes no memory keeps memory. What a call returns, and parameters of device functions, are
+// not modelled.
 TEST(memory_calls)
 {
     Sample s;
@@ -630,7 +631,7 @@ TEST(memory_calls)
     analysis_drop(s.fn, 0);
     FOR_INSTRS(s.fn, s.fn->last, id)
         if (ir_desc(s.fn, ir_instr(s.fn, id))->op == OP_CALL)
-            ir_sym(s.fn, ir_callee(s.fn, ir_instr(s.fn, id)))->flags |= SYM_PURE;
+            ir_sym(s.fn, ir_callee(s.fn, ir_instr(s.fn, id)))->flags |= SYM_NOCLOBBER;
     s.m = mem_versions_of(s.fn);
     s.a = analysis_need(s.fn, AN_CFG | AN_RPO | AN_DOM | AN_DEF);
     CHECK_Z(versions(&s, false, text), "abab?");

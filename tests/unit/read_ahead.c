@@ -130,8 +130,8 @@ TEST(same_module)
     job_close(&ahead);
 }
 
-// A function stays pure when it is declared again.
-TEST(pure_stays)
+// A function keeps its properties when it is declared again.
+TEST(properties_stay)
 {
     Job j;
     job_open(&j, true, "");
@@ -140,13 +140,13 @@ TEST(pure_stays)
     while (!id && lang_more(&j.reader, 1))
         if (m->fns.n)
             id = m->fns.at[0]->sym;
-    m->syms.at[id].flags |= SYM_PURE;
+    m->syms.at[id].flags |= SYM_PROPERTIES;
     CHECK(!(m->syms.at[id].flags & SYM_VISIBLE));
     write_items(&j, 0);
     uint32_t first = m->items.n;
     while (lang_more(&j.reader, SIZE_MAX))
         continue;
-    CHECK(m->syms.at[id].flags & SYM_PURE);
+    CHECK_EQ(m->syms.at[id].flags & SYM_PROPERTIES, SYM_PROPERTIES);
     CHECK(m->syms.at[id].flags & SYM_VISIBLE);
     CHECK(m->syms.at[id].fn == m->fns.at[2]);
     write_items(&j, first);
@@ -200,7 +200,7 @@ TEST(limits)
 void test_read_ahead(void)
 {
     RUN(same_module);
-    RUN(pure_stays);
+    RUN(properties_stay);
     RUN(errors_wait);
     RUN(limits);
 }

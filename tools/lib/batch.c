@@ -26,7 +26,7 @@ static void publish(const Batch *b, uint32_t index)
 {
     Fn *fn = b->module->fns.at[index];
     if (is_wanted(b, fn))
-        module_note_pure(b->module, fn);
+        module_note_properties(b->module, fn);
     if (!b->keep)
         module_drop_fn(b->module, index);
 }

@@ -416,7 +416,10 @@ void make_reloads(Gen *g, uint32_t n)
             reload_in_branch(g, &r);
         else if (has_time(g))
             in_loop(g, reload_in_loop, &r);
-        order(g);
+        if (has(g, FT_CALL) && chance(g, 1, 2))
+            make_call(g, 1);
+        else
+            order(g);
         load_again(g, &r);
     }
 }

@@ -16,6 +16,7 @@ enum {
     KNOWN = 32,            // cached value ranges, a power of two
     DESCS = 128,
     FORMS = 1 << 15,  // bound of the forms of a context
+    KEYED = 3,        // number of operands of a root whose sources are in its key
 };
 
 // The form of an instruction: the properties that patterns distinguish.

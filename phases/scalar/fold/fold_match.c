@@ -79,7 +79,8 @@ static bool fits_source(const FoldForms *forms, const RuleNode *n, uint32_t from
     }
 }
 
-// Adds the candidate of a rule at a width, if the root may match.
+// Adds the candidate of a rule at a width, if the root may match. Another root of the same key may have a fourth
+// operand from another source.
 static void find_candidate(Fold *f, uint16_t number, uint32_t form, const Uses *uses, uint32_t bits)
 {
     FoldForms *forms = f->forms;
@@ -88,7 +89,7 @@ static void find_candidate(Fold *f, uint16_t number, uint32_t form, const Uses *
     if (!rule->at[width_index(bits)] || !fits_form(root, &forms->forms.at[form], bits) || (rule->same && !uses->same))
         return;
     Candidate c = {number, (uint8_t)bits, true, root->commutes};
-    for (uint32_t k = 0; k < root->nkids; k++) {
+    for (uint32_t k = 0; k < MIN(root->nkids, KEYED); k++) {
         const RuleNode *kid = &fold_rules.nodes[root->kids[k]];
         c.in_order &= fits_source(forms, kid, uses->of[k].from, bits);
         c.exchanged &= fits_source(forms, kid, uses->of[k < 2 ? 1 - k : k].from, bits);
