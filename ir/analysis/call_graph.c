@@ -88,18 +88,36 @@ static void take_address(void *user, SymId sym)
         g->flags[g->node_of[sym] - 1] |= ADDRESS_TAKEN;
 }
 
-static void add_call(Builder *b, uint32_t node, const Fn *fn, const Instr *i)
+const List *call_targets(const Fn *fn, const Instr *call)
+{
+    Operand o = ir_callee(fn, call) ? op_none() : *ir_use(fn, call, ir_nuse(call) - 1);
+    const Sym *s = op_kind(o) == K_SYM ? ir_sym(fn, op_index(o)) : NULL;
+    return s && s->kind == SYM_CALLTARGETS ? ir_list(fn, s->list) : NULL;
+}
+
+static void add_edge(Builder *b, uint32_t node, SymId callee)
 {
     CallGraph *g = b->g;
-    SymId callee = ir_callee(fn, i);
     uint32_t to = callee ? g->node_of[callee] : 0;
     if (!to) {
         g->flags[node] |= CALLS_UNKNOWN;
         return;
     }
     VEC_PUSH(g->arena, &b->edges, to - 1);
-    g->callers[to - 1]++;
     g->flags[node] |= to - 1 == node ? CALLS_ITSELF : 0;
+}
+
+static void add_call(Builder *b, uint32_t node, const Fn *fn, const Instr *i)
+{
+    CallGraph *g = b->g;
+    SymId callee = ir_callee(fn, i);
+    const List *list = call_targets(fn, i);
+    if (!list)
+        add_edge(b, node, callee);
+    if (callee && g->node_of[callee])
+        g->callers[g->node_of[callee] - 1]++;
+    for (uint32_t k = 0; list && k < list->n; k++)
+        add_edge(b, node, op_index(ir_run(fn, list->ops)[k]));
 }
 
 static void add_function(Builder *b, uint32_t node)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The call graph of a module: direct calls between its functions, and the functions that other code may call.
+// The call graph of a module: calls between its functions, and the functions that other code may call.
 #ifndef ORI_CALL_GRAPH_H
 #define ORI_CALL_GRAPH_H
 
 #include "ir/core/ir.h"
 
 enum {
-    CALLS_UNKNOWN = 1 << 0,  // calls through registers, or functions that the module does not define
+    CALLS_UNKNOWN = 1 << 0,  // calls functions that the module does not define, or any whose address is taken: through
+                             // a register, without a list of targets
     CALLS_ITSELF = 1 << 1,   // directly, or through other functions of its component
     ADDRESS_TAKEN =
         1 << 2,  // an operand other than the callee of a call, an initializer, or text that is kept verbatim
@@ -19,8 +20,9 @@ typedef struct CallGraph {
     Arena *arena;
     uint32_t n;
     uint32_t *node_of;     // by SymId of a function: its definition plus 1, 0 = none
-    uint32_t *first, *at;  // the callees of node k are at[first[k]] .. at[first[k + 1] - 1], one for each call
-    uint32_t *callers;     // by node: number of calls of it
+    uint32_t *first, *at;  // the callees of node k are at[first[k]] .. at[first[k + 1] - 1], one for each direct call,
+                           // and for each function in the list of a call through a register
+    uint32_t *callers;     // by node: number of direct calls of it
     uint8_t *flags;        // by node
     uint32_t *component;   // by node: strongly connected component; callees have lower ones
     uint32_t *order;       // all nodes, callees first; the nodes of a component are adjacent
@@ -29,6 +31,8 @@ typedef struct CallGraph {
 /* call_graph.c */
 // Builds the graph in an arena. Time is linear in the size of the module.
 CallGraph *call_graph(const Module *m, Arena *arena);
+// Returns the functions that a call through a register may call, by its `.calltargets`; NULL: it has a prototype.
+const List *call_targets(const Fn *fn, const Instr *call);
 // True if some function may call a function of the module.
 bool module_has_calls(const Module *m);
 // Calls `visit` for each symbol of the module that a text names.

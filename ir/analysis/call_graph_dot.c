@@ -75,14 +75,6 @@ static void put_calls(const Calls *c, uint32_t *calls, SymId to, const char *sty
     calls[to] = 0;
 }
 
-// Returns the list of functions that a call through a register names, or NULL.
-static const List *call_targets(const Fn *fn, const Instr *call)
-{
-    Operand o = *ir_use(fn, call, ir_nuse(call) - 1);
-    const Sym *s = op_kind(o) == K_SYM ? ir_sym(fn, op_index(o)) : NULL;
-    return s && s->kind == SYM_CALLTARGETS ? ir_list(fn, s->list) : NULL;
-}
-
 // Counts the functions that a call may reach; with an output, writes their edges.
 static void visit_call(Calls *c, const Instr *call, Out *out)
 {

@@ -25,20 +25,22 @@ static bool operand_is_movable(const Fn *fn, Operand o, Type type)
     return r->file == RF_R && r->width <= W64 && (r->width == type_info[type].width || !floats);
 }
 
-bool access_is_movable(const Fn *fn, const Instr *i)
+bool access_has_moves(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     Type type = (Type)m->type[0];
     uint32_t store = d->op == OP_ST, n = access_elements(m), bits = width_bits(type_info[type].width);
-    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
-        bits < 8 || bits > 64 || ir_nuse(i) != (store ? 2 + n : 2))
+    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || bits < 8 ||
+        bits > 64 || ir_nuse(i) != (store ? 2 + n : 2))
         return false;
     for (uint32_t k = 0; k < n; k++)
         if (!operand_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), type))
             return false;
     return true;
 }
+
+bool access_is_movable(const Fn *fn, const Instr *i) { return !i->callseq && access_has_moves(fn, i); }
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 

@@ -60,5 +60,7 @@ uint32_t access_elements(const Mnem *m);
 // True if moves or conversions could replace a load or store, were its memory a register. The access must have elements
 // of at most 8 bytes, be neither ordered nor pinned, and be in no call sequence.
 bool access_is_movable(const Fn *fn, const Instr *i);
+// The same for an access that may be in a call sequence.
+bool access_has_moves(const Fn *fn, const Instr *i);
 
 #endif

@@ -7,6 +7,10 @@
 // split, and each function gets a direct call under a comparison with its address. Each thread runs one of these calls,
 // and threads with the same function run it together, as before.
 //
+// A call with a list of functions (`.calltargets`) calls one of them, or is undefined. So they are the functions if the
+// register is not followed to known ones, and otherwise those of both. In each case the last function needs no
+// comparison. The list goes with the last call that names it; its functions would otherwise stay in use.
+//
 //     R1 = mov.b64 @f                                R1 = mov.b64 @f
 //     call (@r), R1, (@a), @proto  #1         ->     call (@r), @f, (@a)  #1
 //
@@ -16,15 +20,21 @@
 //     R5 = ld.param.b32 [@r]       #1                b2: the same with @g, #3 and R7
 //                                                    b3: R5 = mov.phi b1: R6, b2: R7
 //
+//     targets @T @f, @g
+//     call (@r), R1, (@a), @T      #1         ->     the same with R1, which may come from memory
+//
 // Must not fire:
 //     R1 = ld.global.b64 [@table]                    the host may write the table, unless the user internalizes it
-//     prototype with other sizes than the function   the call is undefined, and stays
+//     prototype or arguments with other sizes        the call is undefined, and stays
 //     one of several functions in optimized code      the code would grow (optimized: inline.c)
 //     guarded call of one of several functions       its result keeps its old value where the call does not run
+//     result in a register of the module, several    a phi cannot define it
 //     parameters accessed in other blocks            such sequences stay as they are (ptxas miscompiles them)
 //
-// Does not do: more than four functions; `.calltargets`.
-// Documented: nothing. Inferred: all.
+// Does not do: more than four functions; lists in variables (`call (r), R1, (a), table`), which the reader rejects.
+// Documented: "the fptr register holds the address of a function listed in the call table or .calltargets list" (PTX
+// ISA, call). Inferred: the rest.
+#include "ir/rewrite/inline_call.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
 
@@ -32,6 +42,8 @@ enum { TARGETS_MAX = 4, STEPS_MAX = 64 };
 
 // The functions that a register may be the address of.
 typedef struct Targets {
+    const Fn *fn;
+    const List *list;  // the functions that the call may call; NULL: any
     SymId at[TARGETS_MAX];
     uint32_t n;
     RegId seen[STEPS_MAX];  // phis and selects that were visited
@@ -54,9 +66,30 @@ typedef struct Devirtualization {
 
 /* -- Targets -------------------------------------------------------------------------------------------- */
 
+// True if no other such function has the same address, as an alias or another module may have.
+static bool is_distinct(const Fn *fn, SymId sym)
+{
+    const Sym *s = &fn->module->syms.at[sym];
+    return s->fn && s->fn->flags & FN_DEFINED && !(s->flags & SYM_WEAK);
+}
+
+// True if a function has the address of none in a list.
+static bool is_unlisted(const Fn *fn, const List *list, SymId sym)
+{
+    bool distinct = is_distinct(fn, sym);
+    for (uint32_t k = 0; distinct && k < list->n; k++) {
+        SymId listed = op_index(ir_run(fn, list->ops)[k]);
+        distinct = listed != sym && is_distinct(fn, listed);
+    }
+    return distinct;
+}
+
+// Adds a function, unless the list of the call lacks it. False: there are too many.
 static bool add_target(void *user, SymId sym)
 {
     Targets *t = user;
+    if (t->list && is_unlisted(t->fn, t->list, sym))
+        return true;
     for (uint32_t k = 0; k < t->n; k++)
         if (t->at[k] == sym)
             return true;
@@ -101,28 +134,84 @@ static bool find_targets(const Devirtualization *d, Operand o, Targets *t)
     return op == OP_PHI;
 }
 
+// Finds the functions of a call: those of the register that its list has, or those of the list. False: they are
+// unknown, too many or none.
+static bool find_functions(const Devirtualization *d, Operand callee, const List *list, Targets *t)
+{
+    *t = (Targets){.fn = d->fn, .list = list};
+    bool found = find_targets(d, callee, t);
+    if (!found && list) {
+        t->n = 0;
+        found = true;
+        for (uint32_t k = 0; found && k < list->n; k++)
+            found = add_target(t, op_index(ir_run(d->fn, list->ops)[k]));
+    }
+    return found && t->n;
+}
+
+static bool same_kind(const Sym *x, const Sym *y)
+{
+    return x->size == y->size && x->align == y->align && x->space == y->space && !((x->flags ^ y->flags) & SYM_ARRAY);
+}
+
 static bool same_formals(const Fn *fn, const SymId *a, const Fn *callee, const SymId *b, uint32_t n)
 {
-    for (uint32_t k = 0; k < n; k++) {
-        const Sym *x = ir_sym(fn, a[k]), *y = ir_sym(callee, b[k]);
-        if (x->size != y->size || x->align != y->align || x->space != y->space || (x->flags ^ y->flags) & SYM_ARRAY)
+    for (uint32_t k = 0; k < n; k++)
+        if (!same_kind(ir_sym(fn, a[k]), ir_sym(callee, b[k])))
             return false;
-    }
     return true;
 }
 
 // True if the prototype of a call fits the function.
-static bool fits(const Fn *fn, const Sig *sig, SymId target)
+static bool prototype_fits(const Fn *fn, const Sig *sig, const Fn *callee)
 {
-    const Fn *callee = fn->module->syms.at[target].fn;
-    return callee && callee->sig.nrets == sig->nrets && callee->sig.nparams == sig->nparams &&
+    return callee->sig.nrets == sig->nrets && callee->sig.nparams == sig->nparams &&
            same_formals(fn, sig->rets, callee, callee->sig.rets, sig->nrets) &&
            same_formals(fn, sig->params, callee, callee->sig.params, sig->nparams);
 }
 
+typedef struct Passing {
+    const Fn *fn, *callee;
+    uint32_t n;  // results and arguments so far
+    bool fits;
+} Passing;
+
+static void check_passed(void *user, bool result, uint32_t k, Operand o)
+{
+    Passing *p = user;
+    const Sig *sig = &p->callee->sig;
+    const Sym *formal =
+        k < (result ? sig->nrets : sig->nparams) ? ir_sym(p->callee, (result ? sig->rets : sig->params)[k]) : NULL;
+    p->n++;
+    if (!formal || formal->flags & SYM_OPEN)
+        p->fits = false;
+    else if (op_kind(o) == K_SYM)
+        p->fits &= same_kind(ir_sym(p->fn, op_index(o)), formal);
+    else if (op_is_reg(o))
+        p->fits &= width_bits((Width)ir_reg(p->fn, op_index(o))->width) == 8 * formal->size;
+    else
+        p->fits &= !(formal->flags & SYM_ARRAY);
+}
+
+// True if the results and arguments of a call fit the function.
+static bool operands_fit(const Fn *fn, const Instr *call, const Fn *callee)
+{
+    Passing p = {.fn = fn, .callee = callee, .fits = true};
+    visit_passed(fn, call, check_passed, &p);
+    return p.fits && p.n == callee->sig.nrets + callee->sig.nparams;
+}
+
+// True if a call with a prototype, NULL: with a list, may call the function directly.
+static bool fits(const Fn *fn, const Instr *call, const Sig *sig, SymId target)
+{
+    const Fn *callee = fn->module->syms.at[target].fn;
+    return callee && (sig ? prototype_fits(fn, sig, callee) : operands_fit(fn, call, callee));
+}
+
 /* -- One target ----------------------------------------------------------------------------------------- */
 
-// Returns the index of the operand of a call through a register that is the callee; the prototype is the last symbol.
+// Returns the index of the operand of a call through a register that is the callee; the prototype or the list is the
+// last symbol.
 static uint32_t callee_index(const Fn *fn, const Instr *call)
 {
     Str shape = tab_str(fn->tables, ir_desc(fn, call)->shape);
@@ -148,7 +237,7 @@ static InstrId append_direct(Devirtualization *d, BlockId b, InstrId id, SymId t
     uint32_t at = callee_index(fn, i), n = i->nops, k = 0, kept = 0;
     char *text = arena_copy(&d->scratch, shape.text, shape.len);
     Operand *ops = NEW_ARRAY(&d->scratch, Operand, n);
-    size_t len = shape.len - 2;  // without `,$` of the prototype
+    size_t len = shape.len - 2;  // without `,$` of the prototype or the list
     for (char *p = text, *end = text + len; p < end; p++)
         if ((*p == '%' || *p == '$') && k++ == at)
             *p = '$';
@@ -190,14 +279,24 @@ static bool names_loose(const Devirtualization *d, const Instr *call)
     return false;
 }
 
+// True if phis can define the results of an instruction, which registers of the module cannot be.
+static bool joins(const Fn *fn, const Instr *i)
+{
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(*ir_def(fn, i, k)) && !op_in_ssa(fn, *ir_def(fn, i, k)))
+            return false;
+    return true;
+}
+
 static void add_access(Devirtualization *d, InstrId id, uint32_t seq)
 {
     const Instr *i = ir_instr(d->fn, id);
-    if (i->callseq == seq && !ir_guarded(i) && ir_desc(d->fn, i)->op != OP_CALL)
+    if (i->callseq == seq && !ir_guarded(i) && joins(d->fn, i) && ir_desc(d->fn, i)->op != OP_CALL)
         VEC_PUSH(&d->scratch, &d->accesses, id);
 }
 
-// Lists the accesses of a call's sequence. False: one of them has a guard, or is not in the block of the call.
+// Lists the accesses of a call's sequence. False: one of them has a guard or a result that is not in ssa form, or is
+// not in the block of the call.
 static bool list_accesses(Devirtualization *d, InstrId call)
 {
     Fn *fn = d->fn;
@@ -363,16 +462,16 @@ static void devirtualize(Devirtualization *d, InstrId call)
 {
     Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, call);
-    const Desc *desc = ir_desc(fn, i);
-    Operand proto = ir_ops(fn, i)[desc->nops - 1];
+    Operand proto = *ir_use(fn, i, ir_nuse(i) - 1);
     const Sym *s = op_kind(proto) == K_SYM ? ir_sym(fn, op_index(proto)) : NULL;
-    Targets t = {.n = 0};
-    if (!s || s->kind != SYM_PROTO || !find_targets(d, ir_ops(fn, i)[callee_index(fn, i)], &t) || !t.n)
+    const List *list = call_targets(fn, i);
+    Targets t;
+    if (!s || (!list && s->kind != SYM_PROTO) || !find_functions(d, ir_ops(fn, i)[callee_index(fn, i)], list, &t))
         return;
     for (uint32_t k = 0; k < t.n; k++)
-        if (!fits(fn, s->sig, t.at[k]))
+        if (!fits(fn, i, list ? NULL : s->sig, t.at[k]))
             return;
-    if (t.n > 1 && (d->ctx->optimized || ir_guarded(i) || !list_accesses(d, call)))
+    if (t.n > 1 && (d->ctx->optimized || ir_guarded(i) || !joins(fn, i) || !list_accesses(d, call)))
         return;
     report(d, call, &t);
     d->ctx->module.calls_devirtualized++;
@@ -383,6 +482,22 @@ static void devirtualize(Devirtualization *d, InstrId call)
     }
     append_direct(d, 0, call, t.at[0]);
     ir_remove(fn, call);
+}
+
+// Removes the lists that no call names.
+static void drop_lists(Devirtualization *d)
+{
+    Fn *fn = d->fn;
+    bool *used = NEW_ARRAY(&d->scratch, bool, fn->syms.n + 1);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_desc(fn, i)->op == OP_CALL && call_targets(fn, i))
+                used[local_index(*ir_use(fn, i, ir_nuse(i) - 1))] = true;
+        }
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        if (ir_sym(fn, k | SYM_LOCAL)->kind == SYM_CALLTARGETS && !used[k])
+            ir_sym(fn, k | SYM_LOCAL)->flags |= SYM_GONE;
 }
 
 bool phase_devirtualize(Ctx *ctx, Fn *fn)
@@ -405,6 +520,8 @@ bool phase_devirtualize(Ctx *ctx, Fn *fn)
     // A split moves what is behind the call, so the last call of a block is first.
     for (uint32_t k = d.calls.n; k-- > 0;)
         devirtualize(&d, d.calls.at[k]);
+    if (d.progress)
+        drop_lists(&d);
     uint32_t place = 0;
     for (BlockId b = d.split ? fn->first : 0; b; b = ir_block(fn, b)->next)
         ir_block(fn, b)->source = place++;

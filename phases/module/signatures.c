@@ -2,8 +2,9 @@
 // Removes parameters and results of private functions that nothing needs.
 //
 // Sub-pass: OriShrinkSignatures, after OriInline. All calls of a private function are known, if its address is not
-// taken. A parameter that each call passes as the same constant becomes this constant. A parameter that the function
-// does not name, and a result that no call reads, go from the function, from its prototypes and from its calls.
+// taken. A parameter that each call passes as the same constant becomes this constant. A result that is the same
+// constant at each return becomes this constant in the callers. A parameter that the function does not name, and a
+// result that no call reads, go from the function, from its prototypes and from its calls.
 //
 //     st.param.b32 [@a0], 4       #1                  st.param.b32 [@a1], R1      #1
 //     st.param.b32 [@a1], R1      #1                  call @f, (@a1)              #1
@@ -14,13 +15,25 @@
 //       st.param.b32 [@r], R9                         }
 //     }
 //
+//     R2 = ld.param.b32 [@q]      #1                  R2 = mov.b32 7
+//     device @f() -> @r: 32 {                  ->     device @f() {
+//       @P0 st.param.b32 [@r], 7; ret                   ret
+//     }
+//
+// A result is a constant if each store of it, on any path and under any guard, writes this constant to all its bytes.
+// A return that no store reaches leaves the result undefined, so a load may return the constant there, too. Where a
+// guarded call does not run, its result has no such value.
+//
 // Must not fire:
 //     visible, weak or extern function               another module may call it
 //     function whose address is taken                calls through registers pass all parameters
 //     a sequence that is not in one block            ptxas miscompiles such sequences; they stay as they are
-//     two constants, or a load of a part             the parameter has no single value
+//     two constants, or a load of a part             the parameter or result has no single value
+//     load of the result of a guarded call           the call may not have run
+//     result that is never stored                    it has no constant
 //
-// Does not do: constants that a recursive function passes on to itself.
+// Does not do: constants that a recursive function passes on to itself, or returns from its own calls; constants that
+// the function returns in a register, or in parts.
 // Documented: nothing. Inferred: all.
 #include "ir/rewrite/inline_call.h"
 #include "ir/rewrite/rewrite.h"
@@ -31,7 +44,7 @@ typedef enum { PASSED_NOTHING, PASSED_CONSTANT, PASSED_OTHER } Passed;
 // A parameter or result.
 typedef struct Formal {
     bool needed;    // the function names the parameter; a call reads the result
-    Passed passed;  // of a parameter, by all calls so far
+    Passed passed;  // a parameter by all calls so far, a result by all stores of the function
     uint64_t bits;  // of the constant
 } Formal;
 
@@ -63,20 +76,59 @@ static bool is_removed(const Formal *f) { return !f->needed; }
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// True if the parameter is read only by loads of its whole value, which can become moves of a constant.
-static bool is_load_of(const Fn *fn, const Instr *i, SymId sym)
+static bool is_access_of(const Fn *fn, const Instr *i, SymId sym)
+{
+    Operand base = ir_nuse(i) ? *ir_use(fn, i, 0) : op_none();
+    return op_kind(base) == K_SYM && op_index(base) == sym;
+}
+
+// True for an access of all bytes of a parameter or result, for which a move can stand.
+static bool is_whole_access(const Fn *fn, const Instr *i, SymId sym)
 {
     const Desc *d = ir_desc(fn, i);
-    if (d->op != OP_LD || !access_is_movable(fn, i) || i->ndef != 1)
+    if ((d->op != OP_LD && d->op != OP_ST) || !is_access_of(fn, i, sym) || !access_has_moves(fn, i))
         return false;
-    Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
-    uint32_t bytes = width_bits(type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width) / 8;
-    return op_kind(base) == K_SYM && op_index(base) == sym && tab_const(fn->tables, op_index(offset)).bits == 0 &&
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    uint32_t bytes = width_bits(type_info[m->type[0]].width) / 8;
+    return access_elements(m) == 1 && tab_const(fn->tables, op_index(*ir_use(fn, i, 1))).bits == 0 &&
            bytes == ir_sym(fn, sym)->size;
 }
 
+static bool is_whole_load(const Fn *fn, const Instr *i, SymId sym)
+{
+    return ir_desc(fn, i)->op == OP_LD && is_whole_access(fn, i, sym);
+}
+
+// Returns the constant that an instruction stores to a result, or NULL.
+static const Operand *returned_constant(const Fn *fn, const Instr *i, SymId sym)
+{
+    bool store = ir_desc(fn, i)->op == OP_ST && is_whole_access(fn, i, sym);
+    return store && op_is_const(*ir_use(fn, i, 2)) ? ir_use(fn, i, 2) : NULL;
+}
+
+// Meet of the values of a formal. `value`: a constant of the function, or NULL.
+static void note_value(const Fn *fn, Formal *f, const Operand *value)
+{
+    uint64_t bits = value ? (uint64_t)const_signed(tab_const(fn->tables, op_index(*value))) : 0;
+    bool same = value && (f->passed == PASSED_NOTHING || (f->passed == PASSED_CONSTANT && f->bits == bits));
+    f->passed = same ? PASSED_CONSTANT : PASSED_OTHER;
+    f->bits = bits;
+}
+
 // Marks the parameters that a function names; those that it uses other than by loads of the whole value get no
-// constant.
+// constant. Collects the values of results.
+static void scan_operand(const Fn *fn, const Instr *i, Operand o, Signature *s)
+{
+    for (uint32_t p = 0; p < fn->sig.nparams; p++)
+        if (fn->sig.params[p] == op_index(o)) {
+            s->params[p].needed = true;
+            s->params[p].passed |= is_whole_load(fn, i, op_index(o)) ? PASSED_NOTHING : PASSED_OTHER;
+        }
+    for (uint32_t r = 0; r < fn->sig.nrets; r++)
+        if (fn->sig.rets[r] == op_index(o))
+            note_value(fn, &s->results[r], returned_constant(fn, i, op_index(o)));
+}
+
 static void scan_function(const Fn *fn, Signature *s)
 {
     for (uint32_t k = 0; k < fn->sig.nparams; k++)
@@ -85,14 +137,9 @@ static void scan_function(const Fn *fn, Signature *s)
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = 0; k < i->nops; k++) {
-                Operand o = ir_ops(fn, i)[k];
-                for (uint32_t p = 0; op_kind(o) == K_SYM && p < fn->sig.nparams; p++)
-                    if (fn->sig.params[p] == op_index(o)) {
-                        s->params[p].needed = true;
-                        s->params[p].passed |= is_load_of(fn, i, op_index(o)) ? PASSED_NOTHING : PASSED_OTHER;
-                    }
-            }
+            for (uint32_t k = 0; k < i->nops; k++)
+                if (op_kind(ir_ops(fn, i)[k]) == K_SYM)
+                    scan_operand(fn, i, ir_ops(fn, i)[k], s);
         }
 }
 
@@ -147,31 +194,34 @@ static const Operand *stored_constant(const Shrinking *s, SymId sym)
     return stores == 1 ? value : NULL;
 }
 
-static bool is_loaded(const Shrinking *s, SymId sym)
-{
-    FOR_SEQUENCE(&s->in, ir_instr(s->in.fn, s->call)->callseq, access)
-    if (op_index(*ir_use(s->in.fn, ir_instr(s->in.fn, access->id), 0)) == sym)
-        return true;
-    return false;
-}
-
 static void note_argument(const Shrinking *s, Formal *f, Operand o)
 {
-    const Operand *value = op_kind(o) == K_SYM ? stored_constant(s, op_index(o)) : op_is_const(o) ? &o : NULL;
-    uint64_t bits = value ? (uint64_t)const_signed(tab_const(s->in.fn->tables, op_index(*value))) : 0;
-    bool same = value && (f->passed == PASSED_NOTHING || (f->passed == PASSED_CONSTANT && f->bits == bits));
-    f->passed = same ? PASSED_CONSTANT : PASSED_OTHER;
-    f->bits = bits;
+    note_value(s->in.fn, f, op_kind(o) == K_SYM ? stored_constant(s, op_index(o)) : op_is_const(o) ? &o : NULL);
+}
+
+// Marks a result that a call reads; one that no move can replace gets no constant.
+static void note_result(const Shrinking *s, Formal *f, Operand o)
+{
+    const Fn *fn = s->in.fn;
+    const Instr *call = ir_instr(fn, s->call);
+    f->needed |= op_is_reg(o);
+    if (op_kind(o) != K_SYM)
+        return;
+    FOR_SEQUENCE(&s->in, call->callseq, access)
+    {
+        const Instr *i = ir_instr(fn, access->id);
+        if (!is_access_of(fn, i, op_index(o)))
+            continue;
+        f->needed = true;
+        if (ir_guarded(call) || !is_whole_load(fn, i, op_index(o)))
+            f->passed = PASSED_OTHER;
+    }
 }
 
 static void note_passed(void *user, bool result, uint32_t formal, Operand o)
 {
     Shrinking *s = user;
-    Formal *f = formal_of(&s->signatures[s->node], result, formal);
-    if (!result)
-        note_argument(s, f, o);
-    else
-        f->needed |= op_kind(o) == K_SYM ? is_loaded(s, op_index(o)) : op_kind(o) != K_NONE;
+    (result ? note_result : note_argument)(s, formal_of(&s->signatures[s->node], result, formal), o);
 }
 
 typedef void CallVisit(Shrinking *s);
@@ -181,8 +231,7 @@ static void visit_calls(Shrinking *s, Fn *fn, CallVisit *visit)
 {
     inline_begin(&s->in, fn);
     FOR_BLOCKS(fn, b)
-        for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
-            next = ir_instr(fn, id)->next;
+        FOR_INSTRS(fn, b, id) {
             SymId callee = ir_desc(fn, ir_instr(fn, id))->op == OP_CALL ? ir_callee(fn, ir_instr(fn, id)) : 0;
             s->node = callee ? s->graph->node_of[callee] : 0;
             if (!s->node-- || s->signatures[s->node].fixed)
@@ -204,12 +253,44 @@ static void note_call(Shrinking *s)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
+// Replaces a load of a whole parameter or result by a move of a constant.
+static void replace_load(Fn *fn, InstrId id, uint64_t bits)
+{
+    const Instr *i = ir_instr(fn, id);
+    TypeInfo info = type_info[tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0]];
+    AccessMove move = {.dst = {ir_def(fn, i, 0)->word & INT32_MAX, 0},
+                       .src = op_const(fn, bits, W64),
+                       .bytes = width_bits(info.width) / 8,
+                       .is_signed = info.class == TC_S,
+                       .tail = tail_of(fn, i, 0)};
+    instr_replace_by_access_move(fn, id, &move);
+    ir_instr(fn, id)->callseq = 0;
+}
+
+// Makes the result of a call a constant.
+static void place_result(Shrinking *s, Operand o, uint64_t bits)
+{
+    Fn *fn = s->in.fn;
+    const Instr *call = ir_instr(fn, s->call);
+    if (op_is_reg(o)) {
+        Width width = (Width)ir_reg(fn, op_index(o))->width;
+        AccessMove move = {
+            .dst = {o.word & INT32_MAX, 0}, .src = op_const(fn, bits, W64), .bytes = width_bits(width) / 8};
+        insert_access_move(fn, call->next, &move);
+    }
+    if (op_kind(o) != K_SYM)
+        return;
+    FOR_SEQUENCE(&s->in, call->callseq, access)
+    if (is_access_of(fn, ir_instr(fn, access->id), op_index(o)))
+        replace_load(fn, access->id, bits);
+}
+
 // Removes the stores of an argument that goes.
 static void remove_stores(Shrinking *s, SymId sym)
 {
     Fn *fn = s->in.fn;
     FOR_SEQUENCE(&s->in, ir_instr(fn, s->call)->callseq, access)
-    if (op_index(*ir_use(fn, ir_instr(fn, access->id), 0)) == sym)
+    if (is_access_of(fn, ir_instr(fn, access->id), sym))
         ir_remove(fn, access->id);
 }
 
@@ -217,8 +298,11 @@ static void drop_passed(void *user, bool result, uint32_t formal, Operand o)
 {
     Shrinking *s = user;
     uint32_t k = s->index++;
-    if (!is_removed(formal_of(&s->signatures[s->node], result, formal)))
+    const Formal *f = formal_of(&s->signatures[s->node], result, formal);
+    if (!is_removed(f))
         return;
+    if (result && f->passed == PASSED_CONSTANT)
+        place_result(s, o, f->bits);
     VEC_PUSH(&s->scratch, &s->gone, k);
     if (op_kind(o) != K_SYM)
         return;
@@ -300,18 +384,9 @@ static void change_call(Shrinking *s)
 static void place_constant(Fn *fn, SymId param, uint64_t bits)
 {
     FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            if (!is_load_of(fn, i, param))
-                continue;
-            Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
-            AccessMove move = {.dst = {ir_def(fn, i, 0)->word & INT32_MAX, 0},
-                               .src = op_const(fn, bits, W64),
-                               .bytes = (uint32_t)ir_sym(fn, param)->size,
-                               .is_signed = type_info[type].class == TC_S,
-                               .tail = tail_of(fn, i, 0)};
-            instr_replace_by_access_move(fn, id, &move);
-        }
+        FOR_INSTRS(fn, b, id)
+            if (is_whole_load(fn, ir_instr(fn, id), param))
+                replace_load(fn, id, bits);
 }
 
 // Removes the stores of a result that goes.
@@ -367,6 +442,7 @@ static bool decide(Fn *fn, Signature *s)
     bool any = false;
     for (uint32_t k = 0; k < fn->sig.nrets; k++) {
         s->results[k].needed |= !result_is_only_stored(fn, fn->sig.rets[k]);
+        s->results[k].needed &= s->results[k].passed != PASSED_CONSTANT;
         any |= is_removed(&s->results[k]);
     }
     for (uint32_t k = 0; k < fn->sig.nparams; k++) {

@@ -131,6 +131,29 @@ TEST(unknown_calls)
     destroy(&b);
 }
 
+// A list of targets has an edge to each function, but is no direct call. A function that is only declared is unknown.
+TEST(listed_calls)
+{
+    Built b;
+    build(&b, "device @e extern\n" DEVICE("f", "") DEVICE("g", "") DEVICE(
+                  "h", "") "device @a form multi {\n  targets @T @g, @f\nb0:\n  R0:64 = mov.b64 @h\n  call R0, @T  #1\n"
+                           "  ret\n}\nkernel @k visible form multi {\n  targets @T @a, @e\nb0:\n  R0:64 = mov.b64 @h\n"
+                           "  call R0, @T  #1\n  ret\n}\n");
+    uint32_t a = node_of(&b, "a"), k = node_of(&b, "k");
+    CHECK_EQ(b.g->first[a + 1] - b.g->first[a], 2);
+    CHECK_EQ(b.g->at[b.g->first[a]], node_of(&b, "g"));
+    CHECK_EQ(b.g->at[b.g->first[a] + 1], node_of(&b, "f"));
+    CHECK_EQ(b.g->first[k + 1] - b.g->first[k], 1);
+    CHECK_EQ(flags_of(&b, "a"), ADDRESS_TAKEN);
+    CHECK_EQ(flags_of(&b, "k"), CALLS_UNKNOWN);
+    CHECK_EQ(b.g->callers[node_of(&b, "f")] + b.g->callers[a], 0);
+    CHECK_Z(order_of(&b), "e f g h a k");
+    destroy(&b);
+    build(&b, "device @a form multi {\n  targets @T @a\nb0:\n  R0:64 = mov.b64 @a\n  call R0, @T  #1\n  ret\n}\n");
+    CHECK_EQ(flags_of(&b, "a"), ADDRESS_TAKEN | CALLS_ITSELF);
+    destroy(&b);
+}
+
 // Addresses in tables of the module and of functions, in lists of targets, and in text that is kept verbatim.
 TEST(addresses)
 {
@@ -311,6 +334,7 @@ void test_call_graph(void)
     RUN(edges);
     RUN(declarations);
     RUN(unknown_calls);
+    RUN(listed_calls);
     RUN(addresses);
     RUN(components);
     RUN(random_components);

@@ -14,6 +14,7 @@ typedef struct Call {
     Value *arguments[FORMALS_MOST];            // NULL: passed as a structure
     const char *names[FORMALS_MOST], *result;  // of the variables of parameters
     bool shared;                               // with other calls
+    bool of_table;                             // the callee is from the table of the function
     const Value *guard;                        // NULL: none
     bool sense;
     Value *value;  // result of a guarded call, initialized; NULL: none
@@ -174,9 +175,24 @@ static void prototype_of(Gen *g, const Formal *f, char *to)
                                        : text(g, ".param .%s _", formal_type(f)));
 }
 
+// Returns the functions that the register of a call may be the address of, and possibly another one.
+static const char *listed(Gen *g, const Call *c)
+{
+    const Function *f = c->f, *more = f->twin ? f->twin->twin : NULL;
+    if (c->of_table)
+        return f->table->list;
+    const char *list =
+        chance(g, 1, 2) ? text(g, "%s, %s", f->name, f->twin->name) : text(g, "%s, %s", f->twin->name, f->name);
+    return more && chance(g, 1, 3) ? text(g, "%s, %s", more->name, list) : list;
+}
+
 static void prototype(Gen *g, const Call *c)
 {
     char to[TEXT_MOST] = "";
+    if (has(g, FT_TARGETS) && chance(g, 1, 2)) {
+        line(g, "prototype_%u: .calltargets %s;", c->number, listed(g, c));
+        return;
+    }
     if (c->f->result.passing != NOTHING) {
         append(to, "(");
         prototype_of(g, &c->f->result, to);
@@ -345,6 +361,7 @@ static void call(Gen *g, const Function *f, const Value *guard, bool sense)
         c.arguments[k] = argument(g, &c, &f->formals[k]);
     if (f->table && chance(g, 3, 4)) {
         c.callee = one_of_table(g, f->table);
+        c.of_table = true;
         work = f->table->work;
     } else if (f->twin && !f->in_registers && chance(g, 1, 2)) {
         c.callee = one_of_two(g, f);

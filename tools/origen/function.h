@@ -39,11 +39,12 @@ struct Function {
     bool declared, behind;    // by a prototype in front; defined behind the kernels
     const char *linkage;      // directive with a blank, or empty
     const char *part;         // shared variable whose address is the result; NULL: none
+    const char *constant;     // literal that most returns have as the result; NULL: the result depends on all values
     TextBuffer text;          // the definition, if it is behind the kernels
 };
 
 struct FunctionTable {
-    const char *name;
+    const char *name, *list;  // of the variable; of the functions, with commas
     Space space;
     uint32_t n;
     uint64_t work;  // of the function with the most work

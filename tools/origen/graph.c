@@ -106,6 +106,7 @@ static void make_table(Gen *g, uint32_t most)
     out_fmt(&g->front, "\n%s .align 8 .u64 %s[%u] = {", space_name(t->space), t->name, n);
     for (uint32_t k = 0; k < n; k++) {
         out_fmt(&g->front, "%s%s", k ? ", " : "", all[k]->name);
+        t->list = k ? text(g, "%s, %s", t->list, all[k]->name) : all[k]->name;
         all[k]->table = t;
     }
     out_z(&g->front, "};\n");
