@@ -32,8 +32,7 @@
 //     parameters accessed in other blocks            such sequences stay as they are (ptxas miscompiles them)
 //
 // Does not do: more than four functions; lists in variables (`call (r), R1, (a), table`), which the reader rejects.
-// Documented: "the fptr register holds the address of a function listed in the call table or .calltargets list" (PTX
-// ISA, call). Inferred: the rest.
+// Documented: the list of `.calltargets` is complete (PTX ISA, call). Inferred: the rest.
 #include "ir/rewrite/inline_call.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/module/module.h"
