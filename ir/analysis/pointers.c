@@ -80,9 +80,11 @@ static Pointer plus(Pointer a, Pointer b, bool minus)
 
 static void escape(Pointers *o, SymId sym, InstrId where)
 {
-    uint32_t s = local_symbol(sym);
+    uint32_t s = local_symbol(sym), n = o->module_escaped.n;
     if (s && !o->escaped[s])
         o->escaped[s] = where;
+    if (!s && sym && ir_sym(o->fn, sym)->kind == SYM_VAR && !(n && o->module_escaped.at[n - 1] == sym))
+        VEC_PUSH(o->arena, &o->module_escaped, sym);
 }
 
 static void escape_pointer(Pointers *o, Pointer pointer, InstrId where)

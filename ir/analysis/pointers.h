@@ -36,9 +36,10 @@ typedef struct Pointers {
     const Fn *fn;
     Analyses *a;
     Arena *arena;
-    InstrId *escaped;         // by local symbol: where it escapes; ESCAPED_BY_DATA = in an initializer, 0 = nowhere
-    VEC(MemAccess) accesses;  // in layout order
-    InstrId absolute;         // an access to local memory at an address that is a number; 0 = none
+    InstrId *escaped;           // by local symbol: where it escapes; ESCAPED_BY_DATA = in an initializer, 0 = nowhere
+    VEC(SymId) module_escaped;  // variables of the module that escape in the function, possibly repeated
+    VEC(MemAccess) accesses;    // in layout order
+    InstrId absolute;           // an access to local memory at an address that is a number; 0 = none
     // The rest is private to pointers.c.
     VEC(Pointer) known;
     uint32_t *address;  // by ValueId: index in `known`, 0 = no address

@@ -155,6 +155,8 @@ typedef struct Name {
     uint32_t number;
 } Name;
 #define NO_NUMBER UINT32_MAX
+// What PTX has for a dot in a name. Names that phases make for parts of a variable have dots.
+#define PTX_DOT "_$_"
 static inline bool name_same(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
 static inline uint32_t name_hash(Name name)
 {

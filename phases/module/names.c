@@ -5,6 +5,8 @@
 // own, so names are compared as texts.
 #include "phases/module/module.h"
 
+#include <stdio.h>
+
 typedef struct NameUse {
     Str stem;
     uint32_t number;
@@ -82,4 +84,31 @@ Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name n
         add_use(names, &m->tables, own);
     }
     return own;
+}
+
+// True if some name has this stem, as it is or as PTX has it.
+static bool is_taken(const ModuleNames *names, const char *stem, uint32_t number)
+{
+    char in_ptx[8192];
+    uint32_t n = 0;
+    for (const char *p = stem; *p; p++) {
+        memcpy(in_ptx + n, *p == '.' ? PTX_DOT : p, *p == '.' ? sizeof PTX_DOT - 1 : 1);
+        n += *p == '.' ? sizeof PTX_DOT - 1 : 1;
+    }
+    return find_use(names, (Str){.text = stem, .len = (uint32_t)strlen(stem)}, number) ||
+           find_use(names, (Str){.text = in_ptx, .len = n}, number);
+}
+
+Name module_names_make(ModuleNames *names, Tables *t, const char *stem, uint32_t number)
+{
+    char longer[2400];
+    if (is_taken(names, stem, number)) {
+        snprintf(longer, sizeof longer, number == NO_NUMBER ? "%.2300s_" : "%.2300s%u_", stem, number);
+        stem = longer;
+        for (number = 1; is_taken(names, stem, number);)
+            number++;
+    }
+    Name name = {str_intern_z(&t->strs, stem), number};
+    add_use(names, t, name);
+    return name;
 }
