@@ -178,6 +178,7 @@ static void make_variable(Split *s, Field *f, uint32_t number)
     sym.count = sym.size / element;
     sym.align = MAX((uint32_t)align, f->align);
     sym.flags = (sym.flags & ~(uint32_t)SYM_VISIBLE) | SYM_ALIGNED | SYM_ARRAY;
+    sym.flags |= s->v->class == GV_INTERNAL ? SYM_INTERNAL : 0;
     if (sym.init) {
         const Init *from = sym.init;
         sym.init = NULL;
@@ -278,7 +279,7 @@ static bool is_divided(Split *s)
 static void report(const Split *s, uint64_t bytes)
 {
     if (s->nread)
-        global_remark(s->g, s->v, RM_PASSED, "Split", "is split into %u fields: %llu bytes instead of %llu", s->nread,
+        global_remark(s->g, s->v, RM_PASSED, "Split", "is split into %u: %llu bytes instead of %llu", s->nread,
                       (unsigned long long)bytes, (unsigned long long)global_sym(s->g, s->v)->size);
     else
         global_remark(s->g, s->v, RM_PASSED, "DeadVariable", "is only written: its stores are removed");
