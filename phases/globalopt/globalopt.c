@@ -5,14 +5,14 @@
 // finds the variables that only code of the module can name, and all accesses to them (variables.c). Then strategies
 // change them, and the next round looks at the result:
 //
-//     dead        a variable of a function that nothing names goes; those of the module are left to OriDeadFunctions
+//     dead        a variable that nothing names goes
 //     A           loads of a variable that keeps its initial value become constants (constants.c)
 //     B           a variable is split into fields (split.c)
 //
 // Dead code is removed from each changed function, so that it no longer names a variable without accesses.
 //
-// Must not fire: see the strategies. Does nothing in a module that had no calls in the input, if the user internalizes
-// nothing: such a module is read and written in pieces.
+// Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
+// candidates, so it is read and written in pieces.
 //
 // Documented: the order of the strategies, the gate -O2, the knobs, the repetition. Does not do: the flag of strategy A
 // (.init, .val, .notinit), strategy C (malloc and free).
@@ -20,41 +20,42 @@
 
 enum { ROUNDS = 8 };
 
-// Removes the variables of functions that nothing names.
+// Removes the variables that nothing names.
 static bool drop_unnamed(Globals *g)
 {
     bool progress = false;
     for (uint32_t k = 1; k < g->at.n; k++) {
-        const Global *v = &g->at.at[k];
-        if (!v->owner || v->naming || v->obstacle)
+        Global *v = &g->at.at[k];
+        if (v->naming || v->obstacle)
             continue;
         global_remark(g, v, RM_PASSED, "DeadVariable", "is removed: nothing names it");
-        global_sym(g, v)->flags |= SYM_GONE;
-        g->changed[v->owner - 1] = true;
+        v->gone = progress = true;
         g->ctx->module.variables_removed++;
-        progress = true;
     }
     return progress;
 }
 
-// Puts the parts of split variables in their places.
-static void replace_items(const Globals *g)
+// Removes variables that are gone, and puts the parts of split ones in their places.
+static void replace_variables(Globals *g)
 {
     Module *m = g->m;
     uint32_t n = m->items.n;
-    Item *old = arena_copy((Arena *)&g->scratch, m->items.at, n * sizeof *old);
+    Item *old = arena_copy(&g->scratch, m->items.at, n * sizeof *old);
     m->items.n = 0;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t at = old[k].kind == ITEM_VAR && old[k].index < g->nsyms ? g->of_module[old[k].index] : 0;
-        const Global *v = &g->at.at[at];
+        const Global *v = &g->at.at[old[k].kind == ITEM_VAR ? g->of_module[old[k].index] : 0];
         for (uint32_t part = 0; part < v->nparts; part++)
             module_item(m, ITEM_VAR, v->part + part);
-        if (!v->nparts)
+        if (!v->gone)
             VEC_PUSH(&m->arena, &m->items, old[k]);
     }
-    for (uint32_t k = 1; k < g->at.n; k++)
-        if (g->at.at[k].nparts && g->at.at[k].owner)
-            global_sym(g, &g->at.at[k])->flags |= SYM_GONE;
+    for (uint32_t k = 1; k < g->at.n; k++) {
+        const Global *v = &g->at.at[k];
+        if (!v->gone || !v->owner)
+            continue;
+        global_sym(g, v)->flags |= SYM_GONE;
+        g->changed[v->owner - 1] = true;
+    }
 }
 
 static void clean(const Globals *g)
@@ -77,14 +78,13 @@ static bool run_round(Globals *g)
 {
     if (g->ctx->remarks)
         remarks_restart(g->ctx->remarks, PH_GLOBAL_OPT);
-    g->nsyms = g->m->syms.n;
     g->changed = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
     globals_find(g);
     bool progress = drop_unnamed(g);
     progress |= globals_place_constants(g);
     progress |= globals_split(g);
     if (progress) {
-        replace_items(g);
+        replace_variables(g);
         clean(g);
     } else {
         globals_report(g);
@@ -95,8 +95,6 @@ static bool run_round(Globals *g)
 bool phase_global_opt(Ctx *ctx, Module *m)
 {
     bool progress = false;
-    if (!ctx->has_calls && !ctx->internalized)
-        return false;
     Knobs knobs;
     knobs_init(&knobs, ctx->settings, &ctx->heap);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {

@@ -44,6 +44,7 @@ typedef struct Global {
     bool ordered, reads, writes, inexact;  // some access is or does
     SymId part;                            // the first of `nparts` variables that replace it
     uint32_t nparts;
+    bool gone;                     // it is removed at the end of the round
     uint32_t naming, last_naming;  // the first and last instruction that names it; 0 = none
 } Global;
 
@@ -63,7 +64,6 @@ typedef struct Globals {
     VEC(Global) at;              // from 1
     VEC(GlobalAccess) accesses;  // from 1
     VEC(Naming) namings;         // from 1
-    uint32_t nsyms;              // of the module, at the start of the round
     uint32_t *of_module;         // by SymId: index in `at`; 0 = none
     uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
     bool *changed;               // by function

@@ -297,6 +297,7 @@ static bool split(Globals *g, Global *v)
         report(&s, bytes);
         v->part = make_variables(&s);
         v->nparts = s.nread;
+        v->gone = s.nread;
         change_code(&s);
         g->ctx->module.variables_split++;
     }

@@ -232,6 +232,19 @@ static bool follows(const Source *source, const char *at, const char *word)
     return (size_t)(at - source->text) >= n && memcmp(at - n, word, n) == 0;
 }
 
+// A declaration has a blank behind the word, in both languages; instructions have a dot.
+bool lang_may_share(const Source *source)
+{
+    static const char word[] = "shared";
+    const char *end = source->text + source->len;
+    size_t n = sizeof word - 1;
+    for (const char *p = source->text; (p = memchr(p, word[1], (size_t)(end - p))); p++)
+        if (p > source->text && (size_t)(end - p) >= n && memcmp(p - 1, word, n) == 0 &&
+            isspace((unsigned char)p[n - 1]))
+            return true;
+    return false;
+}
+
 bool lang_may_call(const Source *source, Lang lang)
 {
     const char *word = lang == LANG_ORI ? "device" : ".func", *end = source->text + source->len;
