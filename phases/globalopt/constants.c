@@ -115,42 +115,54 @@ static void replace_load(Globals *g, const Sym *s, const GlobalAccess *access)
         insert_access_move(fn, access->instr, &move);
     }
     ir_remove(fn, access->instr);
-    g->changed[access->fn] = true;
 }
 
-static bool place(Globals *g, const Global *v)
+// Returns the number of accesses that a constant cannot replace.
+static uint32_t count_left(const Globals *g, const Global *v)
+{
+    uint32_t left = 0;
+    FOR_ACCESSES(g, v, k)
+    {
+        const GlobalAccess *access = &g->accesses.at[k];
+        const Fn *fn = g->m->fns.at[access->fn];
+        left += !access->writes && !(access->exact && is_replaceable(fn, ir_instr(fn, access->instr)));
+    }
+    return left;
+}
+
+static void place(Globals *g, const Global *v)
 {
     const Sym *s = global_sym(g, v);
-    uint32_t loads = 0, left = 0;
     FOR_ACCESSES(g, v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];
         Fn *fn = g->m->fns.at[access->fn];
-        if (!access->writes && !(access->exact && is_replaceable(fn, ir_instr(fn, access->instr)))) {
-            left++;
-        } else if (access->writes) {
+        if (access->writes)
             ir_remove(fn, access->instr);
-            g->changed[access->fn] = true;
-        } else {
+        else if (access->exact && is_replaceable(fn, ir_instr(fn, access->instr)))
             replace_load(g, s, access);
-            loads++;
-        }
+        g->changed[access->fn] = true;
     }
-    if (left)
-        global_remark(g, v, RM_MISSED, "IndexUnknown", "keeps its initial value, but %u loads have no known offset",
-                      left);
-    if (!loads)
-        return false;
-    global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its initial value: %u loads become constants", loads);
-    g->ctx->module.variables_promoted++;
-    return true;
 }
 
 bool globals_place_constants(Globals *g)
 {
     bool progress = false;
-    for (uint32_t k = 1; k < g->at.n; k++)
-        if (keeps_value(g, &g->at.at[k]) && knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
-            progress |= place(g, &g->at.at[k]);
+    for (uint32_t k = 1; k < g->at.n; k++) {
+        Global *v = &g->at.at[k];
+        if (!keeps_value(g, v))
+            continue;
+        uint32_t left = count_left(g, v), changed = v->naccesses - left;
+        if (left)
+            global_remark(g, v, RM_MISSED, "IndexUnknown", "keeps its value, but %u loads have no known offset", left);
+        if (!changed || !knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
+            continue;
+        global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its value: %u accesses are replaced", changed);
+        place(g, v);
+        if (!left)
+            global_lose_accesses(g, v);
+        g->ctx->module.variables_promoted++;
+        progress = true;
+    }
     return progress;
 }

@@ -9,7 +9,7 @@
 //     A           loads of a variable that keeps its initial value become constants (constants.c)
 //     B           a variable is split into fields (split.c)
 //
-// Dead code is removed from each changed function, so that it no longer names a variable without accesses.
+// Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
 //
 // Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
 // candidates, so it is read and written in pieces.
@@ -63,10 +63,9 @@ static void clean(const Globals *g)
     for (uint32_t k = 0; k < g->m->fns.n; k++) {
         Arena arena;
         Fn *fn = g->m->fns.at[k];
-        if (!g->changed[k])
-            continue;
-        phase_changed(fn);
-        if (!phase_transforms(g->ctx, fn))
+        if (g->changed[k])
+            phase_changed(fn);
+        if (!g->cluttered[k] || !phase_transforms(g->ctx, fn))
             continue;
         phase_enter(g->ctx, fn, &arena);
         phase_subpass(g->ctx, fn, PH_SIMPLE_LIVE_DEAD);
@@ -79,6 +78,7 @@ static bool run_round(Globals *g)
     if (g->ctx->remarks)
         remarks_restart(g->ctx->remarks, PH_GLOBAL_OPT);
     g->changed = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
+    g->cluttered = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
     globals_find(g);
     bool progress = drop_unnamed(g);
     progress |= globals_place_constants(g);
@@ -86,9 +86,9 @@ static bool run_round(Globals *g)
     if (progress) {
         replace_variables(g);
         clean(g);
-    } else {
-        globals_report(g);
     }
+    if (!g->again)
+        globals_report(g);
     return progress;
 }
 
@@ -103,7 +103,7 @@ bool phase_global_opt(Ctx *ctx, Module *m)
         bool changed = run_round(&g);
         arena_free(&g.scratch);
         progress |= changed;
-        if (!changed)
+        if (!g.again)
             break;
     }
     knobs_merge_reads(&knobs, ctx->knobs.read);

@@ -41,8 +41,9 @@ typedef struct Global {
     GlobalClass class;
     Obstacle obstacle;
     uint32_t access, last;  // its first and last access, in the order of functions and instructions; 0 = none
-    bool ordered, reads, writes, inexact;  // some access is or does
-    SymId part;                            // the first of `nparts` variables that replace it
+    uint32_t naccesses;
+    bool ordered;  // some access is
+    SymId part;    // the first of `nparts` variables that replace it
     uint32_t nparts;
     bool gone;                     // it is removed at the end of the round
     uint32_t naming, last_naming;  // the first and last instruction that names it; 0 = none
@@ -60,13 +61,16 @@ typedef struct Globals {
     Module *m;
     Knobs *knobs;  // settings of the module
     Arena scratch;
-    ModuleNames names;           // made at the first use
+    ModuleNames names;      // of the module and its functions, made at the first use
+    ModuleNames own_names;  // of the function with the index names_owner - 1
+    uint32_t names_owner;
     VEC(Global) at;              // from 1
     VEC(GlobalAccess) accesses;  // from 1
     VEC(Naming) namings;         // from 1
     uint32_t *of_module;         // by SymId: index in `at`; 0 = none
     uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
-    bool *changed;               // by function
+    bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
+    bool again;                  // another round may find more
 } Globals;
 
 static inline Sym *global_sym(const Globals *g, const Global *v)
@@ -85,6 +89,9 @@ void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *nam
 
 // Reports why variables stay.
 void globals_report(Globals *g);
+
+// Removes a variable that has lost all its accesses, at once or, if some code still has its address, in the next round.
+void global_lose_accesses(Globals *g, Global *v);
 
 /* constants.c */
 // Returns the size of a variable with the padding to its alignment, in bits.

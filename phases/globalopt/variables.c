@@ -159,9 +159,7 @@ static void add_access(Globals *g, uint32_t index, const MemAccess *at)
     if (access.direct && !module_takes(g->m, tab_desc(fn->tables, access.direct)->needs))
         access.direct = 0;
     v->ordered |= access.ordered;
-    v->reads |= access.reads;
-    v->writes |= access.writes;
-    v->inexact |= !exact;
+    v->naccesses++;
     *(v->last ? &g->accesses.at[v->last].next : &v->access) = g->accesses.n;
     v->last = g->accesses.n;
     VEC_PUSH(&g->scratch, &g->accesses, access);
@@ -231,6 +229,31 @@ static void reject_named(Globals *g, uint32_t first, Obstacle why)
     }
 }
 
+// Adds the accesses of a function that names variables only as the base of accesses in their space, from this naming
+// on. False: it may have addresses of variables in registers.
+static bool add_direct_accesses(Globals *g, uint32_t index, uint32_t first)
+{
+    const Fn *fn = g->m->fns.at[index];
+    for (uint32_t k = first; k < g->namings.n; k++) {
+        const Instr *i = ir_instr(fn, g->namings.at[k].instr);
+        const Desc *d = ir_desc(fn, i);
+        Operand base = ir_nuse(i) > 1 ? *ir_use(fn, i, 0) : op_none();
+        bool access = d->op == OP_LD || d->op == OP_ST || d->op == OP_ATOM || d->op == OP_RED;
+        if (!access || op_kind(base) != K_SYM || !variable_of(g, index, op_index(base)) ||
+            mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]) != ir_sym(fn, op_index(base))->space)
+            return false;
+    }
+    for (uint32_t k = first; k < g->namings.n; k++) {
+        InstrId id = g->namings.at[k].instr;
+        const Operand *use = ir_use(fn, ir_instr(fn, id), 0);
+        int64_t offset = const_signed(tab_const(fn->tables, op_index(use[1])));
+        Space space = (Space)ir_sym(fn, op_index(use[0]))->space;
+        Pointer at = {.kind = OR_ADDRESS, .space = (uint8_t)space, .sym = op_index(use[0]), .lo = offset, .hi = offset};
+        add_access(g, index, &(MemAccess){.instr = id, .space = space, .at = &at});
+    }
+    return true;
+}
+
 static void analyze(Globals *g, uint32_t index)
 {
     Fn *fn = g->m->fns.at[index];
@@ -264,10 +287,10 @@ static void visit_function(Globals *g, uint32_t index)
     visit_data_of(g, index);
     if (!any)
         return;
-    if (phase_transforms(g->ctx, fn))
-        analyze(g, index);
-    else
+    if (!phase_transforms(g->ctx, fn))
         reject_named(g, first, OB_FUNCTION);
+    else if (!add_direct_accesses(g, index, first))
+        analyze(g, index);
 }
 
 void globals_find(Globals *g)
@@ -278,6 +301,20 @@ void globals_find(Globals *g)
     for (uint32_t k = 0; k < m->fns.n && g->at.n > 1; k++)
         if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
             visit_function(g, k);
+}
+
+void global_lose_accesses(Globals *g, Global *v)
+{
+    v->gone = true;
+    FOR_NAMINGS(g, v, k)
+    {
+        const Fn *fn = g->m->fns.at[g->namings.at[k].fn];
+        Opcode op = ir_desc(fn, ir_instr(fn, g->namings.at[k].instr))->op;
+        if (op != OP_ADDR && op != OP_CVTA_ADDR)
+            continue;
+        v->gone = false;
+        g->again = g->cluttered[g->namings.at[k].fn] = true;
+    }
 }
 
 /* -- Remarks -------------------------------------------------------------------------------------------- */

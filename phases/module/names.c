@@ -86,8 +86,15 @@ Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name n
     return own;
 }
 
+static bool has_name(const ModuleNames *names, const Module *m, const char *stem, size_t len, uint32_t number)
+{
+    StrId id = str_find(&m->tables.strs, stem, len);
+    return (id != STR_NONE && module_find(m, (Name){id, number})) ||
+           find_use(names, (Str){.text = stem, .len = (uint32_t)len}, number);
+}
+
 // True if some name has this stem, as it is or as PTX has it.
-static bool is_taken(const ModuleNames *names, const char *stem, uint32_t number)
+static bool is_taken(const ModuleNames *names, const Module *m, const char *stem, uint32_t number)
 {
     char in_ptx[8192];
     uint32_t n = 0;
@@ -95,17 +102,16 @@ static bool is_taken(const ModuleNames *names, const char *stem, uint32_t number
         memcpy(in_ptx + n, *p == '.' ? PTX_DOT : p, *p == '.' ? sizeof PTX_DOT - 1 : 1);
         n += *p == '.' ? sizeof PTX_DOT - 1 : 1;
     }
-    return find_use(names, (Str){.text = stem, .len = (uint32_t)strlen(stem)}, number) ||
-           find_use(names, (Str){.text = in_ptx, .len = n}, number);
+    return has_name(names, m, stem, strlen(stem), number) || has_name(names, m, in_ptx, n, number);
 }
 
-Name module_names_make(ModuleNames *names, Tables *t, const char *stem, uint32_t number)
+Name module_names_make(ModuleNames *names, const Module *m, Tables *t, const char *stem, uint32_t number)
 {
     char longer[2400];
-    if (is_taken(names, stem, number)) {
+    if (is_taken(names, m, stem, number)) {
         snprintf(longer, sizeof longer, number == NO_NUMBER ? "%.2300s_" : "%.2300s%u_", stem, number);
         stem = longer;
-        for (number = 1; is_taken(names, stem, number);)
+        for (number = 1; is_taken(names, m, stem, number);)
             number++;
     }
     Name name = {str_intern_z(&t->strs, stem), number};
