@@ -20,8 +20,7 @@
 // Documented: the strategy, its limit, names. Inferred: that stores of the value are permitted, as in LLVM.
 #include "phases/globalopt/globalopt.h"
 
-// Returns the initial value of at most 8 bytes of a variable.
-static uint64_t initial_value(const Sym *s, uint64_t first, uint32_t bytes)
+uint64_t initial_value(const Sym *s, uint64_t first, uint32_t bytes)
 {
     uint64_t bits = 0;
     for (uint32_t k = 0; k < bytes && first + k < s->init->size; k++)
@@ -34,26 +33,34 @@ static Type element_type(const Fn *fn, const Instr *i)
     return (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
 }
 
-static uint32_t element_bytes(const Fn *fn, const Instr *i)
+uint32_t element_bytes(const Fn *fn, const GlobalAccess *access)
 {
-    return width_bits(type_info[element_type(fn, i)].width) / 8;
+    return width_bits(type_info[element_type(fn, ir_instr(fn, access->instr))].width) / 8;
+}
+
+bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value)
+{
+    const Instr *i = ir_instr(fn, access->instr);
+    uint32_t bytes = element_bytes(fn, access);
+    if (!access->exact || ir_desc(fn, i)->op != OP_ST || bytes > 8 || 2 + k >= ir_nuse(i))
+        return false;
+    Operand o = *ir_use(fn, i, 2 + k);
+    if (!op_is_const(o) || o.mods)
+        return false;
+    uint32_t unused = 64 - 8 * bytes;
+    *value = tab_const(fn->tables, op_index(o)).bits << unused >> unused;
+    return true;
 }
 
 // True if a store writes constants that the variable has there anyway.
 static bool stores_initial_value(const Globals *g, const Sym *s, const GlobalAccess *access)
 {
     const Fn *fn = g->m->fns.at[access->fn];
-    const Instr *i = ir_instr(fn, access->instr);
-    uint32_t bytes = element_bytes(fn, i), n = (uint32_t)(access->end - access->first) / bytes;
-    uint64_t mask = bytes < 8 ? ((uint64_t)1 << 8 * bytes) - 1 : UINT64_MAX;
-    if (!access->exact || ir_desc(fn, i)->op != OP_ST || bytes > 8 || ir_nuse(i) != 2 + n)
-        return false;
-    for (uint32_t k = 0; k < n; k++) {
-        Operand o = *ir_use(fn, i, 2 + k);
-        if (!op_is_const(o) || o.mods ||
-            (tab_const(fn->tables, op_index(o)).bits ^ initial_value(s, access->first + k * bytes, bytes)) & mask)
+    uint32_t bytes = element_bytes(fn, access), n = (uint32_t)(access->end - access->first) / bytes;
+    uint64_t value;
+    for (uint32_t k = 0; k < n; k++)
+        if (!stored_constant(fn, access, k, &value) || value != initial_value(s, access->first + k * bytes, bytes))
             return false;
-    }
     return true;
 }
 
@@ -78,8 +85,7 @@ static bool keeps_value(Globals *g, const Global *v)
     return true;
 }
 
-// True if each result of a load can be a constant.
-static bool is_replaceable(const Fn *fn, const Instr *i)
+bool load_is_replaceable(const Fn *fn, const Instr *i)
 {
     Type type = element_type(fn, i);
     uint32_t bits = width_bits(type_info[type].width);
@@ -101,7 +107,7 @@ static void replace_load(Globals *g, const Sym *s, const GlobalAccess *access)
     Fn *fn = g->m->fns.at[access->fn];
     const Instr *i = ir_instr(fn, access->instr);
     Type type = element_type(fn, i);
-    uint32_t bytes = element_bytes(fn, i), n = i->ndef;
+    uint32_t bytes = element_bytes(fn, access), n = i->ndef;
     for (uint32_t k = 0; k < n; k++) {
         i = ir_instr(fn, access->instr);
         Operand def = *ir_def(fn, i, k);
@@ -125,7 +131,7 @@ static uint32_t count_left(const Globals *g, const Global *v)
     {
         const GlobalAccess *access = &g->accesses.at[k];
         const Fn *fn = g->m->fns.at[access->fn];
-        left += !access->writes && !(access->exact && is_replaceable(fn, ir_instr(fn, access->instr)));
+        left += !access->writes && !(access->exact && load_is_replaceable(fn, ir_instr(fn, access->instr)));
     }
     return left;
 }
@@ -139,7 +145,7 @@ static void place(Globals *g, const Global *v)
         Fn *fn = g->m->fns.at[access->fn];
         if (access->writes)
             ir_remove(fn, access->instr);
-        else if (access->exact && is_replaceable(fn, ir_instr(fn, access->instr)))
+        else if (access->exact && load_is_replaceable(fn, ir_instr(fn, access->instr)))
             replace_load(g, s, access);
         g->changed[access->fn] = true;
     }

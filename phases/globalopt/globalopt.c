@@ -6,7 +6,8 @@
 // change them, and the next round looks at the result:
 //
 //     dead        a variable that nothing names goes
-//     A           loads of a variable that keeps its initial value become constants (constants.c)
+//     A           loads of a variable that keeps its initial value become constants (constants.c); one that also holds
+//                 one other value becomes a flag (flags.c)
 //     B           a variable is split into fields (split.c)
 //
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
@@ -14,8 +15,8 @@
 // Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
 // candidates, so it is read and written in pieces.
 //
-// Documented: the order of the strategies, the gate -O2, the knobs, the repetition. Does not do: the flag of strategy A
-// (.init, .val, .notinit), strategy C (malloc and free).
+// Documented: the order of the strategies, the gate -O2, the knobs, the repetition. Does not do: strategy C (malloc and
+// free).
 #include "phases/globalopt/globalopt.h"
 
 enum { ROUNDS = 8 };
@@ -82,6 +83,7 @@ static bool run_round(Globals *g)
     globals_find(g);
     bool progress = drop_unnamed(g);
     progress |= globals_place_constants(g);
+    progress |= globals_make_flags(g);
     progress |= globals_split(g);
     if (progress) {
         replace_variables(g);

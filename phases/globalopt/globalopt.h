@@ -93,11 +93,26 @@ void globals_report(Globals *g);
 // Removes a variable that has lost all its accesses, at once or, if some code still has its address, in the next round.
 void global_lose_accesses(Globals *g, Global *v);
 
+// Returns the name of a part of a variable: NAME with the suffix and the number, or a similar one that is not taken.
+Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number);
+
 /* constants.c */
+// Returns the initial value of at most 8 bytes of a variable.
+uint64_t initial_value(const Sym *s, uint64_t first, uint32_t bytes);
+// Returns the size of an access, or of an element of a vector.
+uint32_t element_bytes(const Fn *fn, const GlobalAccess *access);
+// True if an exact store writes a constant as element k, which is then returned in *value.
+bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value);
+// True if moves can define all results of a load.
+bool load_is_replaceable(const Fn *fn, const Instr *i);
 // Returns the size of a variable with the padding to its alignment, in bits.
 uint64_t padded_bits(const Sym *s);
 // Replaces loads of variables that keep their initial values; returns progress.
 bool globals_place_constants(Globals *g);
+
+/* flags.c */
+// Replaces variables that hold one of two values by a flag; returns progress.
+bool globals_make_flags(Globals *g);
 
 /* split.c */
 // Splits variables into fields; returns progress.

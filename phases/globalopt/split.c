@@ -151,31 +151,13 @@ static Field *field_at(const Split *s, uint64_t byte)
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
-// Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
-// that declares it, or of all functions.
-static ModuleNames *names_for(Globals *g, uint32_t owner)
-{
-    if (!owner && !g->names.at.n)
-        module_names_init(&g->names, &g->scratch, g->m);
-    if (owner && g->names_owner != owner) {
-        g->names_owner = owner;
-        g->own_names = (ModuleNames){.arena = &g->scratch};
-        module_names_add(&g->own_names, g->m->fns.at[owner - 1], 1);
-    }
-    return owner ? &g->own_names : &g->names;
-}
-
 // Makes the variable of a field.
 static void make_variable(Split *s, Field *f, uint32_t number)
 {
     Globals *g = s->g;
     Fn *owner = s->v->owner ? g->m->fns.at[s->v->owner - 1] : NULL;
     Sym sym = *global_sym(g, s->v);
-    char stem[4096];
-    Tables *t = owner ? owner->tables : &g->m->tables;
-    size_t n = strlen(name_text(t, sym.name, stem, sizeof stem - 2));
-    memcpy(stem + n, ".f", 3);
-    Name name = module_names_make(names_for(g, s->v->owner), g->m, t, stem, number);
+    Name name = part_name(g, s->v, ".f", number);
     f->sym = owner ? fn_sym(owner, name, SYM_VAR) : module_sym(g->m, name, SYM_VAR);
     uint64_t element = sym.size / sym.count, align = MAX(sym.align, 1u);
     while (f->first % align)

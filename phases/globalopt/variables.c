@@ -317,6 +317,31 @@ void global_lose_accesses(Globals *g, Global *v)
     }
 }
 
+/* -- Parts --------------------------------------------------------------------------------------------- */
+
+// Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
+// that declares it, or of all functions.
+static ModuleNames *names_for(Globals *g, uint32_t owner)
+{
+    if (!owner && !g->names.at.n)
+        module_names_init(&g->names, &g->scratch, g->m);
+    if (owner && g->names_owner != owner) {
+        g->names_owner = owner;
+        g->own_names = (ModuleNames){.arena = &g->scratch};
+        module_names_add(&g->own_names, g->m->fns.at[owner - 1], 1);
+    }
+    return owner ? &g->own_names : &g->names;
+}
+
+Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number)
+{
+    char stem[4096];
+    Tables *t = v->owner ? g->m->fns.at[v->owner - 1]->tables : &g->m->tables;
+    size_t n = strlen(name_text(t, global_sym(g, v)->name, stem, sizeof stem - strlen(suffix)));
+    memcpy(stem + n, suffix, strlen(suffix) + 1);
+    return module_names_make(names_for(g, v->owner), g->m, t, stem, number);
+}
+
 /* -- Remarks -------------------------------------------------------------------------------------------- */
 
 static const Tables *tables_of(const Globals *g, uint32_t owner)
