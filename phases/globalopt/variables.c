@@ -52,7 +52,7 @@ static uint32_t add_variable(Globals *g, SymId sym, uint32_t owner, GlobalClass 
 static void add_variables_of(Globals *g, uint32_t index)
 {
     const Fn *fn = g->m->fns.at[index];
-    for (uint32_t k = 1; k < fn->syms.n; k++) {
+    for (uint32_t k = 1; k < fn->syms.n && phase_transforms(g->ctx, fn); k++) {
         GlobalClass class = class_of(g, ir_sym(fn, k | SYM_LOCAL), 0);
         if (class == GV_OPEN)
             continue;
