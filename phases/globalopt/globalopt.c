@@ -26,7 +26,7 @@ static bool drop_unnamed(Globals *g)
     bool progress = false;
     for (uint32_t k = 1; k < g->at.n; k++) {
         const Global *v = &g->at.at[k];
-        if (!v->owner || v->naming || v->obstacle)
+        if (!v->owner || v->naming || v->obstacle || !phase_transforms(g->ctx, g->m->fns.at[v->owner - 1]))
             continue;
         global_remark(g, v, RM_PASSED, "DeadVariable", "is removed: nothing names it");
         global_sym(g, v)->flags |= SYM_GONE;

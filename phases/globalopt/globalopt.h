@@ -42,6 +42,8 @@ typedef struct Global {
     Obstacle obstacle;
     uint32_t access, last;  // its first and last access, in the order of functions and instructions; 0 = none
     bool ordered, reads, writes, inexact;  // some access is or does
+    bool placed;                           // code depends on where it lies: cvta, isspacep, setp, cvt, or
+    bool masked;                           // an `or` depends on its alignment
     SymId part;                            // the first of `nparts` variables that replace it
     uint32_t nparts;
     uint32_t naming, last_naming;  // the first and last instruction that names it; 0 = none
