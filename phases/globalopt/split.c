@@ -300,7 +300,7 @@ static bool split(Globals *g, Global *v)
         v->part = make_variables(&s);
         v->nparts = s.nread;
         change_code(&s);
-        g->ctx->module.variables_split++;
+        g->ctx->module.variables_split += s.nread > 0;
     }
     arena_free(&s.scratch);
     return progress;
