@@ -168,6 +168,15 @@ Pointer pointer_of(Pointers *o, InstrId id, uint32_t k)
     return number_of_operand(o, id, k);
 }
 
+SymId pointer_object(const Pointers *o, InstrId id, uint32_t k)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    if (!op_is_reg(op) || op_file(op) == RF_CC || op.mods || !reg_in_ssa(ir_reg(o->fn, op_index(op))))
+        return 0;
+    ValueId v = value_of(o->fn, o->a, id, k);
+    return v && v != VALUE_ANY && o->address[v] ? o->known.at[o->address[v]].sym : 0;
+}
+
 // True if a value has no abstract value yet but may still become an address.
 static bool is_coming(const Pointers *o, ValueId v) { return !o->settled && v && v != VALUE_ANY && !o->address[v]; }
 

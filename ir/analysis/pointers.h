@@ -66,6 +66,8 @@ Pointers *pointers_with_loads(Fn *fn, const bool *global_loads, Arena *arena);
 Pointers *pointers_of_single_defs(Fn *fn, Analyses *own);
 // Returns the abstract value of operand k of an instruction, a register or a constant.
 Pointer pointer_of(Pointers *o, InstrId i, uint32_t k);
+// Returns the underlying object of operand k of an instruction; 0 = none or unknown.
+SymId pointer_object(const Pointers *o, InstrId i, uint32_t k);
 // Returns the index of a symbol of the function in Pointers.escaped; 0 for a symbol of the module.
 static inline uint32_t local_symbol(SymId s) { return s & SYM_LOCAL ? s & ~(uint32_t)SYM_LOCAL : 0; }
 

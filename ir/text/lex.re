@@ -79,7 +79,7 @@ int text_token(Lexer *lx)
             "CC" number              { return reg(lx, start, start + 2, cur, RF_CC); }
             "b" number               { int t = decimal(lx, start + 1, cur); return finish(lx, start, cur, t == T_INT ? T_BLOCK : T_BAD); }
             word                     { return finish(lx, start, cur, T_WORD); }
-            "@" name                 { return finish(lx, start + 1, cur, T_SYMBOL); }
+            "@" name ("." name)*      { return finish(lx, start + 1, cur, T_SYMBOL); }
             "%" word                 { return finish(lx, start, cur, T_SREG); }
             "." [a-zA-Z] [a-zA-Z0-9_]*  { return finish(lx, start, cur, T_TYPE); }
             "\"" ([^"\\\n\x00] | "\\" [^\n\x00])* "\""  {

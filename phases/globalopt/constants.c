@@ -123,15 +123,19 @@ static void replace_load(Globals *g, const Sym *s, const GlobalAccess *access)
     ir_remove(fn, access->instr);
 }
 
-// Returns the number of accesses that a constant cannot replace.
-static uint32_t count_left(const Globals *g, const Global *v)
+// Counts the loads that constants replace; returns the number of the others.
+static uint32_t count_loads(const Globals *g, const Global *v, uint32_t *replaced)
 {
     uint32_t left = 0;
+    *replaced = 0;
     FOR_ACCESSES(g, v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];
         const Fn *fn = g->m->fns.at[access->fn];
-        left += !access->writes && !(access->exact && load_is_replaceable(fn, ir_instr(fn, access->instr)));
+        if (access->writes)
+            continue;
+        bool constant = access->exact && load_is_replaceable(fn, ir_instr(fn, access->instr));
+        *(constant ? replaced : &left) += 1;
     }
     return left;
 }
@@ -158,12 +162,13 @@ bool globals_place_constants(Globals *g)
         Global *v = &g->at.at[k];
         if (!keeps_value(g, v))
             continue;
-        uint32_t left = count_left(g, v), changed = v->naccesses - left;
+        uint32_t loads, left = count_loads(g, v, &loads);
         if (left)
-            global_remark(g, v, RM_MISSED, "IndexUnknown", "keeps its value, but %u loads have no known offset", left);
-        if (!changed || !knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
+            global_remark(g, v, RM_MISSED, "IndexUnknown", "keeps its initial value, but %u loads have no known offset",
+                          left);
+        if (v->naccesses == left || !knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
             continue;
-        global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its value: %u accesses are replaced", changed);
+        global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its initial value: %u loads become constants", loads);
         place(g, v);
         if (!left)
             global_lose_accesses(g, v);

@@ -16,7 +16,8 @@
 //
 // Exact accesses name the field. The other ones of a function keep their addresses. So their sets are connected, too,
 // and each instruction that takes the address of the variable takes that of this one field, moved by its offset. All
-// addresses of the function move alike, so comparisons between them give the same results.
+// addresses of the function move alike. They may wrap around below the start of the space, unless some code tests or
+// converts them: this one field begins with the variable then, so that no address lies in front of the new one.
 //
 // Values are not forwarded: other threads access the same fields, and barriers order them as before.
 //
@@ -119,7 +120,7 @@ static bool find_fields(Split *s)
             if (fn != access->fn)
                 moved = field;
             fn = access->fn;
-            moved.first = MIN(moved.first, field.first);
+            moved.first = s->v->placed ? 0 : MIN(moved.first, field.first);
             moved.end = MAX(moved.end, field.end);
             moved.align = MAX(moved.align, align);
             moved.read |= field.read;
@@ -160,7 +161,7 @@ static void make_variable(Split *s, Field *f, uint32_t number)
     Name name = part_name(g, s->v, ".f", number);
     f->sym = owner ? fn_sym(owner, name, SYM_VAR) : module_sym(g->m, name, SYM_VAR);
     uint64_t element = sym.size / sym.count, align = MAX(sym.align, 1u);
-    while (f->first % align)
+    while (f->first % align && !(s->v->masked && !number))
         align /= 2;
     sym.name = name;
     sym.size = f->end - f->first;
@@ -201,7 +202,8 @@ static SymId make_variables(Split *s)
 
 /* -- Code ----------------------------------------------------------------------------------------------- */
 
-// Makes an instruction that names the variable name a field, at the same distance from it.
+// Makes an instruction that names the variable name a field, at the same distance from it. The field begins with the
+// variable if it is `placed`, or nothing accesses the field by this address.
 static void move_address(const Split *s, const Naming *at, const Field *f)
 {
     Fn *fn = s->g->m->fns.at[at->fn];
@@ -210,7 +212,7 @@ static void move_address(const Split *s, const Naming *at, const Field *f)
         return;
     uint64_t offset = (uint64_t)const_signed(tab_const(fn->tables, op_index(use[1])));
     use[0] = op_sym(f->sym);
-    use[1] = op_const(fn, offset - f->first, W64);
+    use[1] = op_const(fn, offset - (s->v->placed ? 0 : f->first), W64);
     s->g->changed[at->fn] = true;
 }
 
@@ -296,7 +298,7 @@ static bool split(Globals *g, Global *v)
         if (!s.nread)
             global_lose_accesses(g, v);
         g->again |= global_sym(g, v)->init != NULL;  // a field may keep its value
-        g->ctx->module.variables_split++;
+        g->ctx->module.variables_split += s.nread > 0;
     }
     arena_free(&s.scratch);
     return progress;

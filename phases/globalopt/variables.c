@@ -254,6 +254,24 @@ static bool add_direct_accesses(Globals *g, uint32_t index, uint32_t first)
     return true;
 }
 
+// Marks the variables whose addresses an instruction tests, or converts with another result if they wrap around below
+// the start of their space. Addresses of `.global` variables do not.
+static void find_placed(Globals *g, uint32_t index, const Pointers *p, InstrId id)
+{
+    const Fn *fn = g->m->fns.at[index];
+    const Instr *i = ir_instr(fn, id);
+    Opcode op = ir_desc(fn, i)->op;
+    if (op != OP_CVTA && op != OP_CVTA_ADDR && op != OP_CVT && op != OP_OR && op != OP_SETP && op != OP_ISSPACEP)
+        return;
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        Operand o = ir_ops(fn, i)[k];
+        SymId sym = op_kind(o) == K_SYM ? op_index(o) : pointer_object(p, id, k);
+        Global *v = &g->at.at[sym ? variable_of(g, index, sym) : 0];
+        v->masked |= op == OP_OR;
+        v->placed |= op == OP_OR || ir_sym(fn, sym)->space != SP_GLOBAL;
+    }
+}
+
 static void analyze(Globals *g, uint32_t index)
 {
     Fn *fn = g->m->fns.at[index];
@@ -268,6 +286,9 @@ static void analyze(Globals *g, uint32_t index)
     for (uint32_t k = 0; k < p->accesses.n; k++)
         if (p->accesses.at[k].at->sym && variable_of(g, index, p->accesses.at[k].at->sym))
             add_access(g, index, &p->accesses.at[k]);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            find_placed(g, index, p, id);
     phase_leave(g->ctx, fn, &arena);
 }
 
@@ -390,7 +411,7 @@ void globals_report(Globals *g)
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         const Sym *s = item->kind == ITEM_VAR ? &m->syms.at[item->index] : NULL;
-        if (s && is_variable(s) && !g->of_module[item->index] && s->space != SP_SHARED)
+        if (s && is_variable(s) && class_of(g, s, item->index) == GV_OPEN && s->space != SP_SHARED)
             report(g, item->index, 0, RM_MISSED, "HostMayWrite",
                    "stays as it is: a host may access it, unless --internalize names it");
     }

@@ -96,7 +96,7 @@ static bool has_name(const ModuleNames *names, const Module *m, const char *stem
 // True if some name has this stem, as it is or as PTX has it.
 static bool is_taken(const ModuleNames *names, const Module *m, const char *stem, uint32_t number)
 {
-    char in_ptx[8192];
+    char in_ptx[3 * 4096];
     uint32_t n = 0;
     for (const char *p = stem; *p; p++) {
         memcpy(in_ptx + n, *p == '.' ? PTX_DOT : p, *p == '.' ? sizeof PTX_DOT - 1 : 1);
