@@ -56,7 +56,7 @@ static int reg(Lexer *lx, const char *start, const char *digits, const char *cur
     comment  = ";" [^\n\x00]*;
     part     = [a-zA-Z0-9_]+ ("::" [a-zA-Z0-9_]+)*;
     word     = [a-zA-Z_$] [a-zA-Z0-9_$]* ("." part)*;
-    name     = [a-zA-Z0-9_$%]+;
+    name     = [a-zA-Z0-9_$%]+ ("." [a-zA-Z0-9_$%]+)*;
     number   = [0-9]+;
     selector = "." [a-zA-Z] [a-zA-Z0-9]*;
 */
