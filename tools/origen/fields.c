@@ -39,6 +39,8 @@ struct Structure {
     const uint8_t *initial;  // NULL: none
     Field fields[FIELDS_MOST];
     Value *base, *generic;  // addresses in the current function; NULL: none
+    const char *pointer;    // variable with the address of a field; NULL: none
+    const Field *pointed;   // this field
 };
 
 /* -- Layout --------------------------------------------------------------------------------------------- */
@@ -136,13 +138,29 @@ static Structure *structure_make(Gen *g, Out *out, Space space, const char *name
     return s;
 }
 
+// Declares a variable with the address of a field that is only read.
+static void point_to(Gen *g, Structure *s)
+{
+    for (uint32_t k = 0; k < s->n && !s->pointer; k++) {
+        const Field *f = &s->fields[k];
+        if (f->use != USE_READ || f->align < 4)
+            continue;
+        s->pointed = f;
+        s->pointer = text(g, "%s_pointer", s->name);
+        out_fmt(&g->head, ".global .align 8 .u64 %s = generic(%s)+%u;\n", s->pointer, s->name, f->start);
+    }
+}
+
 void structures_make(Gen *g)
 {
     for (uint32_t k = has(g, FT_FIELDS) ? roll_between(g, 1, STRUCTURES_MOST) : 0; k; k--)
         VEC_PUSH(g->arena, &g->structures, structure_make(g, &g->head, SPACE_SHARED, text(g, "gi_shared%u", k)));
     for (uint32_t k = has(g, FT_INTERNAL) ? roll_between(g, 1, STRUCTURES_MOST + 1) : 0; k; k--) {
         Space space = chance(g, 1, 4) ? SPACE_CONST : SPACE_GLOBAL;
-        VEC_PUSH(g->arena, &g->structures, structure_make(g, &g->head, space, text(g, "gi_%u", k)));
+        Structure *s = structure_make(g, &g->head, space, text(g, "gi_%u", k));
+        VEC_PUSH(g->arena, &g->structures, s);
+        if (!s->confined && chance(g, 1, 2))
+            point_to(g, s);
     }
 }
 
@@ -212,6 +230,16 @@ static void enter_part(Gen *g, const Structure *s)
         VEC_PUSH(g->arena, &g->fn.shared, ((Shared){s->name, s->parts, s->part}));
 }
 
+// Makes the field an object whose address is in a variable.
+static void enter_pointed(Gen *g, const Structure *s)
+{
+    Object o = {.space = SPACE_GENERIC, .bytes = s->pointed->bytes, .align = s->pointed->align, .constant = true};
+    o.base = value_make(g, CLASS_D);
+    o.actual_space = s->space;
+    code(g, "ld.global.u64 $w, [$s];", o.base, s->pointer);
+    load_from(g, object_push(g, o));
+}
+
 static void enter(Gen *g, Structure *s)
 {
     make_bases(g, s);
@@ -221,6 +249,8 @@ static void enter(Gen *g, Structure *s)
             object_push(g, object_of_field(g, s, &s->fields[k]));
     if (s->parts && chance(g, 3, 4))
         enter_part(g, s);
+    if (s->pointer && chance(g, 1, 2))
+        enter_pointed(g, s);
 }
 
 /* -- The owner ------------------------------------------------------------------------------------------ */
