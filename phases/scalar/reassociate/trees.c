@@ -105,7 +105,8 @@ typedef struct Part {
     bool negative;
 } Part;
 
-// Adds the leaves of one instruction, and pushes its inner operands.
+// Adds the leaves of one instruction, and pushes its inner operands. Each of them has at most two leaves if its operands
+// are not pushed.
 static void flatten_instr(Reassoc *r, Tree *t, Part part, Part *stack, uint32_t *depth)
 {
     const Fn *fn = r->fn;
@@ -119,7 +120,7 @@ static void flatten_instr(Reassoc *r, Tree *t, Part part, Part *stack, uint32_t 
     }
     for (uint32_t k = from; k < n; k++) {
         bool negative = part.negative != (kind == R_NEG || (kind == R_SUB && k == 1));
-        bool room = t->n + *depth + 2 < LEAVES_MAX;
+        bool room = t->n + 2 * (*depth + 1) + (n - 1 - k) <= LEAVES_MAX;
         InstrId inner = room ? inner_instr(r, t, uses[k], negative, i->block) : 0;
         if (inner) {
             r->trees->inner[inner] = true;
