@@ -36,6 +36,7 @@ struct Structure {
     uint32_t part, parts;    // offset of the array with an element for each thread; bytes of an element, 0: none
     uint32_t n;              // of fields
     bool confined;           // its address is not stored or passed
+    bool fixed;              // fields are accessed only at constant offsets
     const uint8_t *initial;  // NULL: none
     Field fields[FIELDS_MOST];
     Value *base, *generic;  // addresses in the current function; NULL: none
@@ -128,6 +129,7 @@ static Structure *structure_make(Gen *g, Out *out, Space space, const char *name
 {
     Structure *s = NEW(g->arena, Structure);
     *s = (Structure){.name = name, .space = space, .align = 1, .confined = chance(g, 3, 4)};
+    s->fixed = chance(g, 1, 2);
     bool table = space == SPACE_CONST || (space == SPACE_GLOBAL && chance(g, 1, 2));
     uint32_t n = chance(g, 1, 8) ? roll_between(g, 17, FIELDS_MOST) : roll_between(g, 1, 8);
     while (s->n < n)
@@ -171,6 +173,7 @@ static Object object_of(Gen *g, const Structure *s, uint32_t start, uint32_t byt
 {
     Object o = {.space = s->space, .symbol = s->name, .start = start, .bytes = bytes, .align = align};
     o.confined = s->confined;
+    o.fixed = s->fixed;
     o.actual_space = s->space;
     if (s->generic && chance(g, 1, 3)) {
         o.space = SPACE_GENERIC;
