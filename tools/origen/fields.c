@@ -17,7 +17,7 @@ typedef enum Use {
     USE_READ,     // by all threads; nothing writes it
     USE_WRITTEN,  // by the owner; nothing reads it
     USE_OWNED,    // the owner reads and writes it
-    USE_KEPT,     // the owner reads it, and writes its initial value
+    USE_KEPT,     // the owner reads it, and writes its initial value, or sometimes another constant
     USE_COUNTED,  // all threads update it atomically; read only between barriers
     USE_PASSED,   // a thread writes it between barriers, all threads read it after the next one
     USE_STAGED,   // the owner writes it in one kernel, all threads read it in the others
@@ -395,7 +395,7 @@ static void access_owned(Gen *g, const Structure *s, const Field *f, const Objec
     if (f->use != USE_WRITTEN && f->use != USE_STAGED && chance(g, 1, 2))
         load_field(g, o);
     else if (kept)
-        store_numbers(g, s, o, true);
+        store_numbers(g, s, o, !chance(g, 1, 6));
     else if (f->use == USE_OWNED && f->align >= 4 && chance(g, 1, 6))
         own_atomic(g, o);
     else
