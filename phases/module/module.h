@@ -44,8 +44,8 @@ void module_names_add(ModuleNames *names, const Fn *fn, uint32_t first_symbol);
 // another declaration has it. Stem 0: the tables of the module lack the stem.
 Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name);
 
-// Returns a name for a part of a variable: the stem and the number, or another one if some name of the module is like it
-// in PTX. The stem is interned in `t`.
+// Returns a name for a part of a variable: the stem and the number, or another one if some name of the module is like
+// it in PTX. The stem is interned in `t`.
 Name module_names_make(ModuleNames *names, Tables *t, const char *stem, uint32_t number);
 
 /* statics.c */
