@@ -43,7 +43,6 @@ typedef struct Global {
     uint32_t access, last;  // its first and last access, in the order of functions and instructions; 0 = none
     uint32_t naccesses;
     bool ordered;  // some access is
-    bool placed;   // code depends on where it lies: cvta, isspacep, setp, cvt, or
     bool masked;   // an `or` depends on its alignment
     SymId part;    // the first of `nparts` variables that replace it
     uint32_t nparts;

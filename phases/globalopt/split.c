@@ -11,13 +11,13 @@
 //     st.shared.b32 [@s], R1                                st.shared.b32 [@s.f0], R1
 //     st.shared.b32 [@s+4], R2                      ->      (gone: nothing reads these bytes)
 //     R3 = ld.shared.b32 [@s]                               R3 = ld.shared.b32 [@s.f0]
-//     R4 = mov.b32 @s; R5 = add.s32 R4, R9                  R4 = mov.b32 @s.f1 + -8; R5 = add.s32 R4, R9
-//     R6 = ld.shared.b32 [R5+8]                             R6 = ld.shared.b32 [R5+8]
+//     R4 = mov.b32 @s; R5 = add.s32 R4, R9                  R4 = mov.b32 @s.f1; R5 = add.s32 R4, R9
+//     R6 = ld.shared.b32 [R5+8]                             R6 = ld.shared.b32 [R5]
 //
-// Exact accesses name the field. The other ones of a function keep their addresses. So their sets are connected, too,
-// and each instruction that takes the address of the variable takes that of this one field, moved by its offset. All
-// addresses of the function move alike. They may wrap around below the start of the space, unless some code tests or
-// converts them: this one field begins with the variable then, so that no address lies in front of the new one.
+// Exact accesses name the field. The other ones of a function keep their base. So their sets are connected, too, each
+// instruction that takes the address of the variable takes that of this one field, and the accesses subtract its
+// offset. All addresses of the function move alike, so comparisons between them give the same results. None lies below
+// the field, where a 32-bit address could wrap around, since .shared begins at 0.
 //
 // Values are not forwarded: other threads access the same fields, and barriers order them as before.
 //
@@ -120,7 +120,7 @@ static bool find_fields(Split *s)
             if (fn != access->fn)
                 moved = field;
             fn = access->fn;
-            moved.first = s->v->placed ? 0 : MIN(moved.first, field.first);
+            moved.first = MIN(moved.first, field.first);
             moved.end = MAX(moved.end, field.end);
             moved.align = MAX(moved.align, align);
             moved.read |= field.read;
@@ -161,7 +161,7 @@ static void make_variable(Split *s, Field *f, uint32_t number)
     Name name = part_name(g, s->v, ".f", number);
     f->sym = owner ? fn_sym(owner, name, SYM_VAR) : module_sym(g->m, name, SYM_VAR);
     uint64_t element = sym.size / sym.count, align = MAX(sym.align, 1u);
-    while (f->first % align && !(s->v->masked && !number))
+    while (f->first % align && !s->v->masked)
         align /= 2;
     sym.name = name;
     sym.size = f->end - f->first;
@@ -202,17 +202,14 @@ static SymId make_variables(Split *s)
 
 /* -- Code ----------------------------------------------------------------------------------------------- */
 
-// Makes an instruction that names the variable name a field, at the same distance from it. The field begins with the
-// variable if it is `placed`, or nothing accesses the field by this address.
+// Makes an instruction that names the variable name a field.
 static void move_address(const Split *s, const Naming *at, const Field *f)
 {
     Fn *fn = s->g->m->fns.at[at->fn];
     Operand *use = ir_use(fn, ir_instr(fn, at->instr), 0);
     if (op_kind(use[0]) != K_SYM || op_index(use[0]) != s->v->sym)
         return;
-    uint64_t offset = (uint64_t)const_signed(tab_const(fn->tables, op_index(use[1])));
     use[0] = op_sym(f->sym);
-    use[1] = op_const(fn, offset - (s->v->placed ? 0 : f->first), W64);
     s->g->changed[at->fn] = true;
 }
 
@@ -226,8 +223,11 @@ static void change_access(const Split *s, const GlobalAccess *access)
         ir_remove(fn, access->instr);
         return;
     }
-    if (!access->direct)
+    if (!access->direct) {
+        uint64_t offset = (uint64_t)const_signed(tab_const(fn->tables, op_index(*ir_use(fn, i, 1))));
+        *ir_use(fn, i, 1) = op_const(fn, offset - f->first, W64);
         return;
+    }
     instr_set_desc(fn, i, access->direct);
     *ir_use(fn, i, 0) = op_sym(f->sym);
     *ir_use(fn, i, 1) = op_const(fn, access->first - f->first, W64);

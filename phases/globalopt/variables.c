@@ -254,21 +254,13 @@ static bool add_direct_accesses(Globals *g, uint32_t index, uint32_t first)
     return true;
 }
 
-// Marks the variables whose addresses an instruction tests, or converts with another result if they wrap around below
-// the start of their space. Addresses of `.global` variables do not.
-static void find_placed(Globals *g, uint32_t index, const Pointers *p, InstrId id)
+// Marks the variables whose alignment an instruction depends on: an `or` of an offset is a sum.
+static void find_masked(Globals *g, uint32_t index, const Pointers *p, InstrId id)
 {
-    const Fn *fn = g->m->fns.at[index];
-    const Instr *i = ir_instr(fn, id);
-    Opcode op = ir_desc(fn, i)->op;
-    if (op != OP_CVTA && op != OP_CVTA_ADDR && op != OP_CVT && op != OP_OR && op != OP_SETP && op != OP_ISSPACEP)
-        return;
-    for (uint32_t k = i->ndef; k < i->nops; k++) {
-        Operand o = ir_ops(fn, i)[k];
-        SymId sym = op_kind(o) == K_SYM ? op_index(o) : pointer_object(p, id, k);
-        Global *v = &g->at.at[sym ? variable_of(g, index, sym) : 0];
-        v->masked |= op == OP_OR;
-        v->placed |= op == OP_OR || ir_sym(fn, sym)->space != SP_GLOBAL;
+    const Instr *i = ir_instr(g->m->fns.at[index], id);
+    for (uint32_t k = i->ndef; k < i->nops && ir_desc(g->m->fns.at[index], i)->op == OP_OR; k++) {
+        SymId sym = pointer_object(p, id, k);
+        g->at.at[sym ? variable_of(g, index, sym) : 0].masked = true;
     }
 }
 
@@ -288,7 +280,7 @@ static void analyze(Globals *g, uint32_t index)
             add_access(g, index, &p->accesses.at[k]);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
-            find_placed(g, index, p, id);
+            find_masked(g, index, p, id);
     phase_leave(g->ctx, fn, &arena);
 }
 

@@ -17,7 +17,7 @@ typedef enum Use {
     USE_READ,     // by all threads; nothing writes it
     USE_WRITTEN,  // by the owner; nothing reads it
     USE_OWNED,    // the owner reads and writes it
-    USE_KEPT,     // the owner reads it, and writes its initial value
+    USE_KEPT,     // the owner reads it, and writes its initial value, or sometimes another constant
     USE_COUNTED,  // all threads update it atomically; read only between barriers
     USE_PASSED,   // a thread writes it between barriers, all threads read it after the next one
     USE_STAGED,   // the owner writes it in one kernel, all threads read it in the others
@@ -36,6 +36,7 @@ struct Structure {
     uint32_t part, parts;    // offset of the array with an element for each thread; bytes of an element, 0: none
     uint32_t n;              // of fields
     bool confined;           // its address is not stored or passed
+    bool fixed;              // fields are accessed only at constant offsets
     const uint8_t *initial;  // NULL: none
     Field fields[FIELDS_MOST];
     Value *base, *generic;  // addresses in the current function; NULL: none
@@ -128,6 +129,7 @@ static Structure *structure_make(Gen *g, Out *out, Space space, const char *name
 {
     Structure *s = NEW(g->arena, Structure);
     *s = (Structure){.name = name, .space = space, .align = 1, .confined = chance(g, 3, 4)};
+    s->fixed = chance(g, 1, 2);
     bool table = space == SPACE_CONST || (space == SPACE_GLOBAL && chance(g, 1, 2));
     uint32_t n = chance(g, 1, 8) ? roll_between(g, 17, FIELDS_MOST) : roll_between(g, 1, 8);
     while (s->n < n)
@@ -171,6 +173,7 @@ static Object object_of(Gen *g, const Structure *s, uint32_t start, uint32_t byt
 {
     Object o = {.space = s->space, .symbol = s->name, .start = start, .bytes = bytes, .align = align};
     o.confined = s->confined;
+    o.fixed = s->fixed;
     o.actual_space = s->space;
     if (s->generic && chance(g, 1, 3)) {
         o.space = SPACE_GENERIC;
@@ -392,7 +395,7 @@ static void access_owned(Gen *g, const Structure *s, const Field *f, const Objec
     if (f->use != USE_WRITTEN && f->use != USE_STAGED && chance(g, 1, 2))
         load_field(g, o);
     else if (kept)
-        store_numbers(g, s, o, true);
+        store_numbers(g, s, o, !chance(g, 1, 6));
     else if (f->use == USE_OWNED && f->align >= 4 && chance(g, 1, 6))
         own_atomic(g, o);
     else
