@@ -91,7 +91,7 @@ static bool run_round(Globals *g)
     }
     if (!g->again)
         globals_report(g);
-    return progress;
+    return progress || g->promoted;
 }
 
 bool phase_global_opt(Ctx *ctx, Module *m)

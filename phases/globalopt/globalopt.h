@@ -72,6 +72,7 @@ typedef struct Globals {
     uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
     bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
     bool again;                  // another round may find more
+    bool promoted;               // some function lost variables in local memory
 } Globals;
 
 static inline Sym *global_sym(const Globals *g, const Global *v)

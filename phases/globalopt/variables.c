@@ -264,17 +264,44 @@ static void find_masked(Globals *g, uint32_t index, const Pointers *p, InstrId i
     }
 }
 
+// Rejects the variables that escape in a function; with `ask`, only tells if there are any.
+static bool reject_escaped(Globals *g, uint32_t index, const Pointers *p, bool ask)
+{
+    const Fn *fn = g->m->fns.at[index];
+    bool any = false;
+    for (uint32_t k = 0; k < p->module_escaped.n + fn->syms.n; k++) {
+        uint32_t local = k - p->module_escaped.n, v = 0;
+        if (k < p->module_escaped.n)
+            v = g->of_module[p->module_escaped.at[k]];
+        else if (local && p->escaped[local] && g->of_local[index])
+            v = g->of_local[index][local];
+        any |= v != 0;
+        if (!ask)
+            reject(&g->at.at[v], OB_ESCAPES);
+    }
+    return any;
+}
+
+// Unoptimized code keeps addresses in `.local` variables, also those that were the parameters of inlined calls. So
+// these are promoted first if a variable escapes.
+static const Pointers *find_pointers(Globals *g, uint32_t index)
+{
+    Fn *fn = g->m->fns.at[index];
+    const Pointers *p = pointers_of(fn);
+    if (!(fn->classes & IC_LOCAL) || !reject_escaped(g, index, p, true) ||
+        !phase_subpass(g->ctx, fn, PH_PROMOTE_MEMORY))
+        return p;
+    g->promoted = true;
+    return pointers_of(fn);
+}
+
 static void analyze(Globals *g, uint32_t index)
 {
     Fn *fn = g->m->fns.at[index];
     Arena arena;
     phase_enter(g->ctx, fn, &arena);
-    const Pointers *p = pointers_of(fn);
-    for (uint32_t k = 0; k < p->module_escaped.n; k++)
-        reject(&g->at.at[g->of_module[p->module_escaped.at[k]]], OB_ESCAPES);
-    for (uint32_t k = 1; k < fn->syms.n && g->of_local[index]; k++)
-        if (p->escaped[k])
-            reject(&g->at.at[g->of_local[index][k]], OB_ESCAPES);
+    const Pointers *p = find_pointers(g, index);
+    reject_escaped(g, index, p, false);
     for (uint32_t k = 0; k < p->accesses.n; k++)
         if (p->accesses.at[k].at->sym && variable_of(g, index, p->accesses.at[k].at->sym))
             add_access(g, index, &p->accesses.at[k]);
