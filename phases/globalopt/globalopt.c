@@ -31,7 +31,6 @@ static bool drop_unnamed(Globals *g)
             continue;
         global_remark(g, v, RM_PASSED, "DeadVariable", "is removed: nothing names it");
         v->gone = progress = true;
-        g->ctx->module.variables_removed++;
     }
     return progress;
 }
@@ -52,6 +51,7 @@ static void replace_variables(Globals *g)
     }
     for (uint32_t k = 1; k < g->at.n; k++) {
         const Global *v = &g->at.at[k];
+        g->ctx->module.variables_removed += v->gone && !v->nparts;
         if (!v->gone || !v->owner)
             continue;
         global_sym(g, v)->flags |= SYM_GONE;
