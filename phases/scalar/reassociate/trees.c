@@ -105,8 +105,8 @@ typedef struct Part {
     bool negative;
 } Part;
 
-// Adds the leaves of one instruction, and pushes its inner operands. Each of them has at most two leaves if its operands
-// are not pushed.
+// Adds the leaves of one instruction, and pushes its inner operands. Each of them has at most two leaves if its
+// operands are not pushed.
 static void flatten_instr(Reassoc *r, Tree *t, Part part, Part *stack, uint32_t *depth)
 {
     const Fn *fn = r->fn;
