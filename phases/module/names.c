@@ -68,12 +68,10 @@ void module_names_init(ModuleNames *names, Arena *arena, const Module *m)
             module_names_add(names, m->fns.at[k], 1);
 }
 
-Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name)
+Name module_names_take(ModuleNames *names, Module *m, const Fn *fn, Name name)
 {
     Str text = tab_str(fn->tables, name.stem);
-    Name own = {str_find(&m->tables.strs, text.text, text.len), name.number};
-    if (own.stem == STR_NONE)
-        return (Name){0};
+    Name own = {str_intern(&m->tables.strs, text.text, text.len), name.number};
     NameUse *use = find_use(names, text, name.number);
     if (use->uses > 1) {
         uint32_t at = (uint32_t)(use - names->at.at);
