@@ -33,6 +33,8 @@ PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_opti
     phase_reoptimize;
 /* module */
 ModuleBody phase_inline, phase_dead_functions, phase_shrink_signatures;
+/* globalopt */
+ModuleBody phase_global_opt;
 PhaseBody phase_devirtualize;
 /* memory */
 PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phase_compact_local;

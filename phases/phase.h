@@ -49,6 +49,7 @@ enum {
     PH_PROMOTE_MEMORY = 160,
     PH_COMMONING = 161,
     PH_SIMPLE_LIVE_DEAD = 162,
+    PH_GLOBAL_OPT = 163,
     PH_REMOVE_REDUNDANT_MOV = 164,
     PH_FOLD = 165,
     PH_INFER_SPACES = 166,
@@ -219,7 +220,8 @@ typedef struct GvnCounters {
 // clang-format off
 #define MODULE_COUNTERS(COUNTER) \
     COUNTER(calls_inlined, "calls inlined") COUNTER(calls_devirtualized, "calls devirtualized") \
-    COUNTER(functions_removed, "functions removed") COUNTER(variables_removed, "variables removed")
+    COUNTER(functions_removed, "functions removed") COUNTER(variables_removed, "variables removed") \
+    COUNTER(variables_promoted, "variables promoted") COUNTER(variables_split, "variables split")
 // clang-format on
 typedef struct ModuleCounters {
 #define COUNTER(name, text) uint32_t name;

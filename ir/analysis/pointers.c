@@ -80,9 +80,11 @@ static Pointer plus(Pointer a, Pointer b, bool minus)
 
 static void escape(Pointers *o, SymId sym, InstrId where)
 {
-    uint32_t s = local_symbol(sym);
+    uint32_t s = local_symbol(sym), n = o->module_escaped.n;
     if (s && !o->escaped[s])
         o->escaped[s] = where;
+    if (!s && sym && ir_sym(o->fn, sym)->kind == SYM_VAR && !(n && o->module_escaped.at[n - 1] == sym))
+        VEC_PUSH(o->arena, &o->module_escaped, sym);
 }
 
 static void escape_pointer(Pointers *o, Pointer pointer, InstrId where)
@@ -164,6 +166,15 @@ Pointer pointer_of(Pointers *o, InstrId id, uint32_t k)
             return o->known.at[o->address[v]];
     }
     return number_of_operand(o, id, k);
+}
+
+SymId pointer_object(const Pointers *o, InstrId id, uint32_t k)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    if (!op_is_reg(op) || op_file(op) == RF_CC || op.mods || !reg_in_ssa(ir_reg(o->fn, op_index(op))))
+        return 0;
+    ValueId v = value_of(o->fn, o->a, id, k);
+    return v && v != VALUE_ANY && o->address[v] ? o->known.at[o->address[v]].sym : 0;
 }
 
 // True if a value has no abstract value yet but may still become an address.

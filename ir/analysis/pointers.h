@@ -36,9 +36,10 @@ typedef struct Pointers {
     const Fn *fn;
     Analyses *a;
     Arena *arena;
-    InstrId *escaped;         // by local symbol: where it escapes; ESCAPED_BY_DATA = in an initializer, 0 = nowhere
-    VEC(MemAccess) accesses;  // in layout order
-    InstrId absolute;         // an access to local memory at an address that is a number; 0 = none
+    InstrId *escaped;           // by local symbol: where it escapes; ESCAPED_BY_DATA = in an initializer, 0 = nowhere
+    VEC(SymId) module_escaped;  // variables of the module that escape in the function, possibly repeated
+    VEC(MemAccess) accesses;    // in layout order
+    InstrId absolute;           // an access to local memory at an address that is a number; 0 = none
     // The rest is private to pointers.c.
     VEC(Pointer) known;
     uint32_t *address;  // by ValueId: index in `known`, 0 = no address
@@ -65,6 +66,8 @@ Pointers *pointers_with_loads(Fn *fn, const bool *global_loads, Arena *arena);
 Pointers *pointers_of_single_defs(Fn *fn, Analyses *own);
 // Returns the abstract value of operand k of an instruction, a register or a constant.
 Pointer pointer_of(Pointers *o, InstrId i, uint32_t k);
+// Returns the underlying object of operand k of an instruction; 0 = none or unknown.
+SymId pointer_object(const Pointers *o, InstrId i, uint32_t k);
 // Returns the index of a symbol of the function in Pointers.escaped; 0 for a symbol of the module.
 static inline uint32_t local_symbol(SymId s) { return s & SYM_LOCAL ? s & ~(uint32_t)SYM_LOCAL : 0; }
 

@@ -247,7 +247,9 @@ typedef struct Str {
 } Str;
 static inline bool str_is(Str s, const char *z) { return s.len == strlen(z) && memcmp(s.text, z, s.len) == 0; }
 
-// Interned strings with ids from 0. A frozen parent is shared read-only; ids from `first` on belong to this table.
+// Interned strings with ids from 0. A parent is shared read-only; ids from `first` on belong to this table. A parent
+// may get up to STR_ROOM more strings later; a table that had such a string before keeps an id of its own for it.
+enum { STR_ROOM = 1 << 24 };
 typedef struct StrTable {
     const struct StrTable *parent;
     Arena *arena;

@@ -34,7 +34,8 @@ uint32_t hash_bytes(const void *bytes, size_t n)
 
 void str_init(StrTable *t, Arena *arena, const StrTable *parent)
 {
-    *t = (StrTable){.parent = parent, .arena = arena, .first = parent ? parent->first + parent->strings.n : 0};
+    *t = (StrTable){
+        .parent = parent, .arena = arena, .first = parent ? parent->first + parent->strings.n + STR_ROOM : 0};
     if (!parent)
         str_intern(t, "", 0);
 }

@@ -155,6 +155,8 @@ typedef struct Name {
     uint32_t number;
 } Name;
 #define NO_NUMBER UINT32_MAX
+// Names that phases make for parts of a variable have dots, which PTX does not permit: it has this text instead.
+#define PTX_DOT "_$_"
 static inline bool name_same(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
 static inline uint32_t name_hash(Name name)
 {
@@ -470,6 +472,7 @@ enum {
     // function: defined, and a call of it has the trait TR_NOCLOBBER, or lacks TR_CONV (callee_properties.c)
     SYM_NOCLOBBER = 1 << 15,
     SYM_NOCONV = 1 << 16,
+    SYM_INTERNAL = 1 << 17,  // variable of the module: a part of one that the user internalizes (--internalize)
     SYM_PROPERTIES = SYM_PURE | SYM_NOCLOBBER | SYM_NOCONV,
 };
 

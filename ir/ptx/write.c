@@ -64,7 +64,19 @@ static void put_str(Writer *w, StrId id)
     out_bytes(w->out, s.text, s.len);
 }
 
-static void put_name(Writer *w, Name name) { name_print(w->out, w->t, name); }
+// Prints a name with PTX_DOT for each dot, which PTX does not permit.
+static void put_name(Writer *w, Name name)
+{
+    Str s = tab_str(w->t, name.stem);
+    if (!memchr(s.text, '.', s.len)) {
+        name_print(w->out, w->t, name);
+        return;
+    }
+    for (uint32_t k = 0; k < s.len; k++)
+        out_bytes(w->out, s.text[k] == '.' ? PTX_DOT : &s.text[k], s.text[k] == '.' ? sizeof PTX_DOT - 1 : 1);
+    if (name.number != NO_NUMBER)
+        out_u64(w->out, name.number);
+}
 
 static void put_z(Writer *w, const char *text) { out_z(w->out, text); }
 

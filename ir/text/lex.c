@@ -339,31 +339,31 @@ yy21:
 yy22:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	if (yych == 'C') goto yy42;
+	if (yych == 'C') goto yy43;
 	goto yy11;
 yy23:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy43;
+	if (yych <= '9') goto yy44;
 	goto yy11;
 yy24:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy45;
+	if (yych <= '9') goto yy46;
 	goto yy11;
 yy25:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	if (yych == 'P') goto yy47;
-	if (yych == 'R') goto yy48;
+	if (yych == 'P') goto yy48;
+	if (yych == 'R') goto yy49;
 	goto yy11;
 yy26:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy49;
+	if (yych <= '9') goto yy50;
 	goto yy11;
 yy27:
 	yych = *++cur;
@@ -376,7 +376,7 @@ yy28:
 	goto yy31;
 yy29:
 	cur = marker;
-	if (yyaccept <= 6) {
+	if (yyaccept <= 7) {
 		if (yyaccept <= 3) {
 			if (yyaccept <= 1) {
 				if (yyaccept == 0) {
@@ -394,42 +394,46 @@ yy29:
 		} else {
 			if (yyaccept <= 5) {
 				if (yyaccept == 4) {
-					yyt1 = cur;
-					goto yy44;
+					goto yy42;
 				} else {
 					yyt1 = cur;
-					goto yy46;
+					goto yy45;
 				}
 			} else {
-				goto yy50;
+				if (yyaccept == 6) {
+					yyt1 = cur;
+					goto yy47;
+				} else {
+					goto yy51;
+				}
 			}
 		}
 	} else {
-		if (yyaccept <= 10) {
-			if (yyaccept <= 8) {
-				if (yyaccept == 7) {
-					goto yy59;
+		if (yyaccept <= 11) {
+			if (yyaccept <= 9) {
+				if (yyaccept == 8) {
+					goto yy61;
 				} else {
-					yyt1 = cur;
-					goto yy63;
-				}
-			} else {
-				if (yyaccept == 9) {
 					yyt1 = cur;
 					goto yy65;
+				}
+			} else {
+				if (yyaccept == 10) {
+					yyt1 = cur;
+					goto yy67;
 				} else {
-					goto yy44;
+					goto yy45;
 				}
 			}
 		} else {
-			if (yyaccept <= 12) {
-				if (yyaccept == 11) {
-					goto yy46;
+			if (yyaccept <= 13) {
+				if (yyaccept == 12) {
+					goto yy47;
 				} else {
-					goto yy63;
+					goto yy65;
 				}
 			} else {
-				goto yy65;
+				goto yy67;
 			}
 		}
 	}
@@ -449,16 +453,16 @@ yy32:
 	yych = *++cur;
 	if (yych <= 'Z') {
 		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy51;
+		if (yych <= '9') goto yy52;
 		if (yych <= '@') goto yy29;
-		goto yy51;
+		goto yy52;
 	} else {
 		if (yych <= '_') {
 			if (yych <= '^') goto yy29;
-			goto yy51;
+			goto yy52;
 		} else {
 			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy51;
+			if (yych <= 'z') goto yy52;
 			goto yy29;
 		}
 	}
@@ -469,7 +473,7 @@ yy33:
 		if (yych <= '-') {
 			if (yych == '$') goto yy33;
 		} else {
-			if (yych <= '.') goto yy52;
+			if (yych <= '.') goto yy53;
 			if (yych >= '0') goto yy33;
 		}
 	} else {
@@ -495,21 +499,9 @@ yy36:
 yy37:
 	yych = *++cur;
 	if (yych <= '/') goto yy29;
-	if (yych <= '9') goto yy53;
+	if (yych <= '9') goto yy54;
 	goto yy29;
 yy38:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy55;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy55;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy55;
-		goto yy29;
-	}
-yy39:
 	yych = *++cur;
 	if (yych <= '@') {
 		if (yych <= '/') goto yy29;
@@ -521,60 +513,40 @@ yy39:
 		if (yych <= 'f') goto yy56;
 		goto yy29;
 	}
+yy39:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy57;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy57;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy57;
+		goto yy29;
+	}
 yy40:
 	yych = *++cur;
 	if (yybm[0+yych] & 64) {
-		goto yy57;
+		goto yy58;
 	}
 	goto yy29;
 yy41:
-	yych = *++cur;
+	yyaccept = 4;
+	yych = *(marker = ++cur);
 	if (yybm[0+yych] & 32) {
 		goto yy41;
 	}
-	{ return finish(lx, start + 1, cur, T_SYMBOL); }
+	if (yych == '.') goto yy59;
 yy42:
+	{ return finish(lx, start + 1, cur, T_SYMBOL); }
+yy43:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy58;
+	if (yych <= '9') goto yy60;
 	goto yy11;
-yy43:
-	yyaccept = 4;
-	yych = *(marker = ++cur);
-	if (yych <= '9') {
-		if (yych <= '-') {
-			if (yych == '$') goto yy10;
-			yyt1 = cur;
-		} else {
-			if (yych <= '.') {
-				yyt1 = cur;
-				goto yy60;
-			}
-			if (yych >= '0') goto yy43;
-			yyt1 = cur;
-		}
-	} else {
-		if (yych <= '^') {
-			if (yych <= '@') {
-				yyt1 = cur;
-				goto yy44;
-			}
-			if (yych <= 'Z') goto yy10;
-			yyt1 = cur;
-		} else {
-			if (yych == '`') {
-				yyt1 = cur;
-				goto yy44;
-			}
-			if (yych <= 'z') goto yy10;
-			yyt1 = cur;
-		}
-	}
 yy44:
-	cur = yyt1;
-	{ return reg(lx, start, start + 1, cur, RF_P); }
-yy45:
 	yyaccept = 5;
 	yych = *(marker = ++cur);
 	if (yych <= '9') {
@@ -584,197 +556,33 @@ yy45:
 		} else {
 			if (yych <= '.') {
 				yyt1 = cur;
-				goto yy61;
+				goto yy62;
 			}
-			if (yych >= '0') goto yy45;
+			if (yych >= '0') goto yy44;
 			yyt1 = cur;
 		}
 	} else {
 		if (yych <= '^') {
 			if (yych <= '@') {
 				yyt1 = cur;
-				goto yy46;
+				goto yy45;
 			}
 			if (yych <= 'Z') goto yy10;
 			yyt1 = cur;
 		} else {
 			if (yych == '`') {
 				yyt1 = cur;
-				goto yy46;
+				goto yy45;
 			}
 			if (yych <= 'z') goto yy10;
 			yyt1 = cur;
 		}
 	}
-yy46:
+yy45:
 	cur = yyt1;
-	{ return reg(lx, start, start + 1, cur, RF_R); }
-yy47:
-	yyaccept = 1;
-	yych = *(marker = ++cur);
-	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy62;
-	goto yy11;
-yy48:
-	yyaccept = 1;
-	yych = *(marker = ++cur);
-	if (yych <= '/') goto yy11;
-	if (yych <= '9') goto yy64;
-	goto yy11;
-yy49:
+	{ return reg(lx, start, start + 1, cur, RF_P); }
+yy46:
 	yyaccept = 6;
-	yych = *(marker = ++cur);
-	if (yych <= '9') {
-		if (yych <= '-') {
-			if (yych == '$') goto yy10;
-		} else {
-			if (yych <= '.') goto yy32;
-			if (yych >= '0') goto yy49;
-		}
-	} else {
-		if (yych <= '^') {
-			if (yych <= '@') goto yy50;
-			if (yych <= 'Z') goto yy10;
-		} else {
-			if (yych == '`') goto yy50;
-			if (yych <= 'z') goto yy10;
-		}
-	}
-yy50:
-	{ int t = decimal(lx, start + 1, cur); return finish(lx, start, cur, t == T_INT ? T_BLOCK : T_BAD); }
-yy51:
-	yyaccept = 1;
-	yych = *(marker = ++cur);
-	if (yych <= '@') {
-		if (yych <= '/') {
-			if (yych == '.') goto yy32;
-			goto yy12;
-		} else {
-			if (yych <= '9') goto yy51;
-			if (yych <= ':') goto yy66;
-			goto yy12;
-		}
-	} else {
-		if (yych <= '_') {
-			if (yych <= 'Z') goto yy51;
-			if (yych <= '^') goto yy12;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy12;
-			if (yych <= 'z') goto yy51;
-			goto yy12;
-		}
-	}
-yy52:
-	yych = *++cur;
-	if (yych <= 'Z') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy67;
-		if (yych <= '@') goto yy29;
-		goto yy67;
-	} else {
-		if (yych <= '_') {
-			if (yych <= '^') goto yy29;
-			goto yy67;
-		} else {
-			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy67;
-			goto yy29;
-		}
-	}
-yy53:
-	yych = *++cur;
-	if (yych <= '/') goto yy54;
-	if (yych <= '9') goto yy53;
-yy54:
-	{ return finish(lx, start, cur, T_VERSION); }
-yy55:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy68;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy68;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy68;
-		goto yy29;
-	}
-yy56:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy69;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy69;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy69;
-		goto yy29;
-	}
-yy57:
-	yych = *++cur;
-	if (yybm[0+yych] & 64) {
-		goto yy57;
-	}
-	{ int t = hex(lx, start + 2, cur); return finish(lx, start, cur, t); }
-yy58:
-	yyaccept = 7;
-	yych = *(marker = ++cur);
-	if (yych <= '9') {
-		if (yych <= '-') {
-			if (yych == '$') goto yy10;
-		} else {
-			if (yych <= '.') goto yy32;
-			if (yych >= '0') goto yy58;
-		}
-	} else {
-		if (yych <= '^') {
-			if (yych <= '@') goto yy59;
-			if (yych <= 'Z') goto yy10;
-		} else {
-			if (yych == '`') goto yy59;
-			if (yych <= 'z') goto yy10;
-		}
-	}
-yy59:
-	{ return reg(lx, start, start + 2, cur, RF_CC); }
-yy60:
-	yych = *++cur;
-	if (yych <= 'Z') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy51;
-		if (yych <= '@') goto yy29;
-		goto yy70;
-	} else {
-		if (yych <= '_') {
-			if (yych <= '^') goto yy29;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy70;
-			goto yy29;
-		}
-	}
-yy61:
-	yych = *++cur;
-	if (yych <= 'Z') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy51;
-		if (yych <= '@') goto yy29;
-		goto yy71;
-	} else {
-		if (yych <= '_') {
-			if (yych <= '^') goto yy29;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy71;
-			goto yy29;
-		}
-	}
-yy62:
-	yyaccept = 8;
 	yych = *(marker = ++cur);
 	if (yych <= '9') {
 		if (yych <= '-') {
@@ -783,31 +591,201 @@ yy62:
 		} else {
 			if (yych <= '.') {
 				yyt1 = cur;
-				goto yy72;
+				goto yy63;
 			}
-			if (yych >= '0') goto yy62;
+			if (yych >= '0') goto yy46;
 			yyt1 = cur;
 		}
 	} else {
 		if (yych <= '^') {
 			if (yych <= '@') {
 				yyt1 = cur;
-				goto yy63;
+				goto yy47;
 			}
 			if (yych <= 'Z') goto yy10;
 			yyt1 = cur;
 		} else {
 			if (yych == '`') {
 				yyt1 = cur;
-				goto yy63;
+				goto yy47;
 			}
 			if (yych <= 'z') goto yy10;
 			yyt1 = cur;
 		}
 	}
-yy63:
+yy47:
 	cur = yyt1;
-	{ return reg(lx, start, start + 2, cur, RF_UP); }
+	{ return reg(lx, start, start + 1, cur, RF_R); }
+yy48:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy64;
+	goto yy11;
+yy49:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy66;
+	goto yy11;
+yy50:
+	yyaccept = 7;
+	yych = *(marker = ++cur);
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+		} else {
+			if (yych <= '.') goto yy32;
+			if (yych >= '0') goto yy50;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') goto yy51;
+			if (yych <= 'Z') goto yy10;
+		} else {
+			if (yych == '`') goto yy51;
+			if (yych <= 'z') goto yy10;
+		}
+	}
+yy51:
+	{ int t = decimal(lx, start + 1, cur); return finish(lx, start, cur, t == T_INT ? T_BLOCK : T_BAD); }
+yy52:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy12;
+		} else {
+			if (yych <= '9') goto yy52;
+			if (yych <= ':') goto yy68;
+			goto yy12;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy52;
+			if (yych <= '^') goto yy12;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy12;
+			if (yych <= 'z') goto yy52;
+			goto yy12;
+		}
+	}
+yy53:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy69;
+		if (yych <= '@') goto yy29;
+		goto yy69;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy69;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy69;
+			goto yy29;
+		}
+	}
+yy54:
+	yych = *++cur;
+	if (yych <= '/') goto yy55;
+	if (yych <= '9') goto yy54;
+yy55:
+	{ return finish(lx, start, cur, T_VERSION); }
+yy56:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy70;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy70;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy70;
+		goto yy29;
+	}
+yy57:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy71;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy71;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy71;
+		goto yy29;
+	}
+yy58:
+	yych = *++cur;
+	if (yybm[0+yych] & 64) {
+		goto yy58;
+	}
+	{ int t = hex(lx, start + 2, cur); return finish(lx, start, cur, t); }
+yy59:
+	yych = *++cur;
+	if (yybm[0+yych] & 32) {
+		goto yy41;
+	}
+	goto yy29;
+yy60:
+	yyaccept = 8;
+	yych = *(marker = ++cur);
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+		} else {
+			if (yych <= '.') goto yy32;
+			if (yych >= '0') goto yy60;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') goto yy61;
+			if (yych <= 'Z') goto yy10;
+		} else {
+			if (yych == '`') goto yy61;
+			if (yych <= 'z') goto yy10;
+		}
+	}
+yy61:
+	{ return reg(lx, start, start + 2, cur, RF_CC); }
+yy62:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy52;
+		if (yych <= '@') goto yy29;
+		goto yy72;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy72;
+			goto yy29;
+		}
+	}
+yy63:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy52;
+		if (yych <= '@') goto yy29;
+		goto yy73;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy73;
+			goto yy29;
+		}
+	}
 yy64:
 	yyaccept = 9;
 	yych = *(marker = ++cur);
@@ -818,7 +796,7 @@ yy64:
 		} else {
 			if (yych <= '.') {
 				yyt1 = cur;
-				goto yy73;
+				goto yy74;
 			}
 			if (yych >= '0') goto yy64;
 			yyt1 = cur;
@@ -842,204 +820,169 @@ yy64:
 	}
 yy65:
 	cur = yyt1;
-	{ return reg(lx, start, start + 2, cur, RF_UR); }
+	{ return reg(lx, start, start + 2, cur, RF_UP); }
 yy66:
+	yyaccept = 10;
+	yych = *(marker = ++cur);
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych <= '.') {
+				yyt1 = cur;
+				goto yy75;
+			}
+			if (yych >= '0') goto yy66;
+			yyt1 = cur;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') {
+				yyt1 = cur;
+				goto yy67;
+			}
+			if (yych <= 'Z') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych == '`') {
+				yyt1 = cur;
+				goto yy67;
+			}
+			if (yych <= 'z') goto yy10;
+			yyt1 = cur;
+		}
+	}
+yy67:
+	cur = yyt1;
+	{ return reg(lx, start, start + 2, cur, RF_UR); }
+yy68:
 	yych = *++cur;
 	if (yych == ':') goto yy32;
 	goto yy29;
-yy67:
+yy69:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
 	if (yych <= '@') {
 		if (yych <= '/') {
-			if (yych == '.') goto yy52;
+			if (yych == '.') goto yy53;
 			goto yy34;
 		} else {
-			if (yych <= '9') goto yy67;
-			if (yych <= ':') goto yy74;
+			if (yych <= '9') goto yy69;
+			if (yych <= ':') goto yy76;
 			goto yy34;
 		}
 	} else {
 		if (yych <= '_') {
-			if (yych <= 'Z') goto yy67;
+			if (yych <= 'Z') goto yy69;
 			if (yych <= '^') goto yy34;
-			goto yy67;
+			goto yy69;
 		} else {
 			if (yych <= '`') goto yy34;
-			if (yych <= 'z') goto yy67;
+			if (yych <= 'z') goto yy69;
 			goto yy34;
 		}
 	}
-yy68:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy75;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy75;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy75;
-		goto yy29;
-	}
-yy69:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy76;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy76;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy76;
-		goto yy29;
-	}
 yy70:
-	yyaccept = 10;
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy77;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy77;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy77;
+		goto yy29;
+	}
+yy71:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy78;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy78;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy78;
+		goto yy29;
+	}
+yy72:
+	yyaccept = 11;
 	yych = *(marker = ++cur);
 	if (yybm[0+yych] & 128) {
-		goto yy70;
+		goto yy72;
 	}
 	if (yych <= '/') {
 		if (yych == '.') goto yy32;
-		goto yy44;
+		goto yy45;
 	} else {
-		if (yych <= ':') goto yy66;
-		if (yych == '_') goto yy51;
-		goto yy44;
-	}
-yy71:
-	yyaccept = 11;
-	yych = *(marker = ++cur);
-	if (yych <= '@') {
-		if (yych <= '/') {
-			if (yych == '.') goto yy32;
-			goto yy46;
-		} else {
-			if (yych <= '9') goto yy71;
-			if (yych <= ':') goto yy66;
-			goto yy46;
-		}
-	} else {
-		if (yych <= '_') {
-			if (yych <= 'Z') goto yy71;
-			if (yych <= '^') goto yy46;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy46;
-			if (yych <= 'z') goto yy71;
-			goto yy46;
-		}
-	}
-yy72:
-	yych = *++cur;
-	if (yych <= 'Z') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy51;
-		if (yych <= '@') goto yy29;
-		goto yy77;
-	} else {
-		if (yych <= '_') {
-			if (yych <= '^') goto yy29;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy77;
-			goto yy29;
-		}
+		if (yych <= ':') goto yy68;
+		if (yych == '_') goto yy52;
+		goto yy45;
 	}
 yy73:
-	yych = *++cur;
-	if (yych <= 'Z') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy51;
-		if (yych <= '@') goto yy29;
-		goto yy78;
-	} else {
-		if (yych <= '_') {
-			if (yych <= '^') goto yy29;
-			goto yy51;
-		} else {
-			if (yych <= '`') goto yy29;
-			if (yych <= 'z') goto yy78;
-			goto yy29;
-		}
-	}
-yy74:
-	yych = *++cur;
-	if (yych == ':') goto yy52;
-	goto yy29;
-yy75:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy79;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy79;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy79;
-		goto yy29;
-	}
-yy76:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych <= '9') goto yy80;
-		goto yy29;
-	} else {
-		if (yych <= 'F') goto yy80;
-		if (yych <= '`') goto yy29;
-		if (yych <= 'f') goto yy80;
-		goto yy29;
-	}
-yy77:
 	yyaccept = 12;
 	yych = *(marker = ++cur);
 	if (yych <= '@') {
 		if (yych <= '/') {
 			if (yych == '.') goto yy32;
-			goto yy63;
+			goto yy47;
 		} else {
-			if (yych <= '9') goto yy77;
-			if (yych <= ':') goto yy66;
-			goto yy63;
+			if (yych <= '9') goto yy73;
+			if (yych <= ':') goto yy68;
+			goto yy47;
 		}
 	} else {
 		if (yych <= '_') {
-			if (yych <= 'Z') goto yy77;
-			if (yych <= '^') goto yy63;
-			goto yy51;
+			if (yych <= 'Z') goto yy73;
+			if (yych <= '^') goto yy47;
+			goto yy52;
 		} else {
-			if (yych <= '`') goto yy63;
-			if (yych <= 'z') goto yy77;
-			goto yy63;
+			if (yych <= '`') goto yy47;
+			if (yych <= 'z') goto yy73;
+			goto yy47;
 		}
 	}
-yy78:
-	yyaccept = 13;
-	yych = *(marker = ++cur);
-	if (yych <= '@') {
-		if (yych <= '/') {
-			if (yych == '.') goto yy32;
-			goto yy65;
-		} else {
-			if (yych <= '9') goto yy78;
-			if (yych <= ':') goto yy66;
-			goto yy65;
-		}
+yy74:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy52;
+		if (yych <= '@') goto yy29;
+		goto yy79;
 	} else {
 		if (yych <= '_') {
-			if (yych <= 'Z') goto yy78;
-			if (yych <= '^') goto yy65;
-			goto yy51;
+			if (yych <= '^') goto yy29;
+			goto yy52;
 		} else {
-			if (yych <= '`') goto yy65;
-			if (yych <= 'z') goto yy78;
-			goto yy65;
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy79;
+			goto yy29;
 		}
 	}
-yy79:
+yy75:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy52;
+		if (yych <= '@') goto yy29;
+		goto yy80;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy80;
+			goto yy29;
+		}
+	}
+yy76:
+	yych = *++cur;
+	if (yych == ':') goto yy53;
+	goto yy29;
+yy77:
 	yych = *++cur;
 	if (yych <= '@') {
 		if (yych <= '/') goto yy29;
@@ -1051,7 +994,7 @@ yy79:
 		if (yych <= 'f') goto yy81;
 		goto yy29;
 	}
-yy80:
+yy78:
 	yych = *++cur;
 	if (yych <= '@') {
 		if (yych <= '/') goto yy29;
@@ -1062,6 +1005,52 @@ yy80:
 		if (yych <= '`') goto yy29;
 		if (yych <= 'f') goto yy82;
 		goto yy29;
+	}
+yy79:
+	yyaccept = 13;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy65;
+		} else {
+			if (yych <= '9') goto yy79;
+			if (yych <= ':') goto yy68;
+			goto yy65;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy79;
+			if (yych <= '^') goto yy65;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy65;
+			if (yych <= 'z') goto yy79;
+			goto yy65;
+		}
+	}
+yy80:
+	yyaccept = 14;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy67;
+		} else {
+			if (yych <= '9') goto yy80;
+			if (yych <= ':') goto yy68;
+			goto yy67;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy80;
+			if (yych <= '^') goto yy67;
+			goto yy52;
+		} else {
+			if (yych <= '`') goto yy67;
+			if (yych <= 'z') goto yy80;
+			goto yy67;
+		}
 	}
 yy81:
 	yych = *++cur;
@@ -1148,28 +1137,32 @@ yy87:
 		goto yy29;
 	}
 yy88:
-	++cur;
-	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy90;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy90;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy90;
+		goto yy29;
+	}
 yy89:
 	yych = *++cur;
 	if (yych <= '@') {
 		if (yych <= '/') goto yy29;
-		if (yych >= ':') goto yy29;
-	} else {
-		if (yych <= 'F') goto yy90;
-		if (yych <= '`') goto yy29;
-		if (yych >= 'g') goto yy29;
-	}
-yy90:
-	yych = *++cur;
-	if (yych <= '@') {
-		if (yych <= '/') goto yy29;
-		if (yych >= ':') goto yy29;
+		if (yych <= '9') goto yy91;
+		goto yy29;
 	} else {
 		if (yych <= 'F') goto yy91;
 		if (yych <= '`') goto yy29;
-		if (yych >= 'g') goto yy29;
+		if (yych <= 'f') goto yy91;
+		goto yy29;
 	}
+yy90:
+	++cur;
+	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
 yy91:
 	yych = *++cur;
 	if (yych <= '@') {
@@ -1221,6 +1214,26 @@ yy95:
 		if (yych >= 'g') goto yy29;
 	}
 yy96:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy97;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
+	}
+yy97:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy98;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
+	}
+yy98:
 	++cur;
 	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F64); }
 }

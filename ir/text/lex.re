@@ -56,7 +56,7 @@ static int reg(Lexer *lx, const char *start, const char *digits, const char *cur
     comment  = ";" [^\n\x00]*;
     part     = [a-zA-Z0-9_]+ ("::" [a-zA-Z0-9_]+)*;
     word     = [a-zA-Z_$] [a-zA-Z0-9_$]* ("." part)*;
-    name     = [a-zA-Z0-9_$%]+;
+    name     = [a-zA-Z0-9_$%]+ ("." [a-zA-Z0-9_$%]+)*;
     number   = [0-9]+;
     selector = "." [a-zA-Z] [a-zA-Z0-9]*;
 */
@@ -79,7 +79,7 @@ int text_token(Lexer *lx)
             "CC" number              { return reg(lx, start, start + 2, cur, RF_CC); }
             "b" number               { int t = decimal(lx, start + 1, cur); return finish(lx, start, cur, t == T_INT ? T_BLOCK : T_BAD); }
             word                     { return finish(lx, start, cur, T_WORD); }
-            "@" name                 { return finish(lx, start + 1, cur, T_SYMBOL); }
+            "@" name ("." name)*      { return finish(lx, start + 1, cur, T_SYMBOL); }
             "%" word                 { return finish(lx, start, cur, T_SREG); }
             "." [a-zA-Z] [a-zA-Z0-9_]*  { return finish(lx, start, cur, T_TYPE); }
             "\"" ([^"\\\n\x00] | "\\" [^\n\x00])* "\""  {

@@ -312,7 +312,7 @@ static FnInput input_of(const Fn *fn, bool hash)
 
 void phase_note_input(const Ctx *ctx, Module *m)
 {
-    bool changes = ctx->has_calls && phase_plan_has_module(ctx);
+    bool changes = phase_plan_has_module(ctx);
     bool all = ctx->options.stats || knob_has_hashes(ctx->settings);
     for (uint32_t k = 0; k < m->fns.n; k++) {
         Fn *fn = m->fns.at[k];

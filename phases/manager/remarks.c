@@ -123,6 +123,8 @@ static void say(Remarks *r, Remark *m, const char *fmt, va_list *args)
 
 static const char *function_name(Remarks *r, const Fn *fn)
 {
+    if (!fn)
+        return "";
     if (r->at.n > r->first)
         return r->at.at[r->first].function;
     Name name = fn->module->syms.at[fn->sym].name;

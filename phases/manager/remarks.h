@@ -51,7 +51,8 @@ void remarks_restart(Remarks *r, int row);
 
 // True if remarks of the running phase are collected. Guards work that is only needed for remarks.
 static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->remarks->rows[ctx->run.row]; }
-// Adds a remark about an instruction (0 = about the function), if remarks of the running phase are collected. In the
+// Adds a remark about an instruction (0 = about the function), if remarks of the running phase are collected. For a
+// remark about the module, fn is NULL, and the name of the function is empty; remarks_start() comes before. In the
 // format, `{Key:%u}` is a value with a key. Conversions are %s %u %d %llu %lld %%.
 void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));

@@ -30,5 +30,5 @@ bool module_internalizes(const Ctx *ctx, const Module *m, SymId sym)
         return false;
     if (variable && (!memory || s->attribute || type_info[s->type].class == TC_O))
         return false;  // another object than a variable of the program, or one that the host reads by its purpose
-    return module_lists(ctx->internalized, m, sym);
+    return s->flags & SYM_INTERNAL || module_lists(ctx->internalized, m, sym);
 }

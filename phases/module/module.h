@@ -41,8 +41,12 @@ void module_names_init(ModuleNames *names, Arena *arena, const Module *m);
 // Adds the symbols of a function from this index on, and with 1 also its labels and registers.
 void module_names_add(ModuleNames *names, const Fn *fn, uint32_t first_symbol);
 // Returns a name for a variable of the function that becomes one of the module: its own name, or with another number if
-// another declaration has it. Stem 0: the tables of the module lack the stem.
-Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name);
+// another declaration has it.
+Name module_names_take(ModuleNames *names, Module *m, const Fn *fn, Name name);
+
+// Returns a name for a part of a variable: the stem and the number, or another one if one of these names or a symbol of
+// the module has it, in Ori text or in PTX. The stem is interned in `t`.
+Name module_names_make(ModuleNames *names, const Module *m, Tables *t, const char *stem, uint32_t number);
 
 /* statics.c */
 // Moves the `.shared`, `.global` and `.const` variables of a function to the module, where copies of the function name

@@ -5,6 +5,8 @@
 // own, so names are compared as texts.
 #include "phases/module/module.h"
 
+#include <stdio.h>
+
 typedef struct NameUse {
     Str stem;
     uint32_t number;
@@ -66,12 +68,10 @@ void module_names_init(ModuleNames *names, Arena *arena, const Module *m)
             module_names_add(names, m->fns.at[k], 1);
 }
 
-Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name name)
+Name module_names_take(ModuleNames *names, Module *m, const Fn *fn, Name name)
 {
     Str text = tab_str(fn->tables, name.stem);
-    Name own = {str_find(&m->tables.strs, text.text, text.len), name.number};
-    if (own.stem == STR_NONE)
-        return (Name){0};
+    Name own = {str_intern(&m->tables.strs, text.text, text.len), name.number};
     NameUse *use = find_use(names, text, name.number);
     if (use->uses > 1) {
         uint32_t at = (uint32_t)(use - names->at.at);
@@ -82,4 +82,37 @@ Name module_names_take(ModuleNames *names, const Module *m, const Fn *fn, Name n
         add_use(names, &m->tables, own);
     }
     return own;
+}
+
+static bool has_name(const ModuleNames *names, const Module *m, const char *stem, size_t len, uint32_t number)
+{
+    StrId id = str_find(&m->tables.strs, stem, len);
+    return (id != STR_NONE && module_find(m, (Name){id, number})) ||
+           find_use(names, (Str){.text = stem, .len = (uint32_t)len}, number);
+}
+
+// True if some name has this stem, as it is or as PTX has it.
+static bool is_taken(const ModuleNames *names, const Module *m, const char *stem, uint32_t number)
+{
+    char in_ptx[3 * 4096];
+    uint32_t n = 0;
+    for (const char *p = stem; *p; p++) {
+        memcpy(in_ptx + n, *p == '.' ? PTX_DOT : p, *p == '.' ? sizeof PTX_DOT - 1 : 1);
+        n += *p == '.' ? sizeof PTX_DOT - 1 : 1;
+    }
+    return has_name(names, m, stem, strlen(stem), number) || has_name(names, m, in_ptx, n, number);
+}
+
+Name module_names_make(ModuleNames *names, const Module *m, Tables *t, const char *stem, uint32_t number)
+{
+    char longer[2400];
+    if (is_taken(names, m, stem, number)) {
+        snprintf(longer, sizeof longer, number == NO_NUMBER ? "%.2300s_" : "%.2300s%u_", stem, number);
+        stem = longer;
+        for (number = 1; is_taken(names, m, stem, number);)
+            number++;
+    }
+    Name name = {str_intern_z(&t->strs, stem), number};
+    add_use(names, t, name);
+    return name;
 }

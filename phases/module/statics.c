@@ -11,12 +11,10 @@ static bool is_static(const Sym *s)
     return s->kind == SYM_VAR && s->space != SP_LOCAL && s->space != SP_REG && !(s->flags & SYM_GONE);
 }
 
-// Makes a variable of the module for a variable of the function. Returns 0 if there is no name for it.
+// Makes a variable of the module for a variable of the function.
 static SymId take_variable(ModuleNames *names, Module *m, Fn *fn, Sym *s)
 {
     Name name = module_names_take(names, m, fn, s->name);
-    if (!name.stem)
-        return 0;
     SymId id = module_sym(m, name, SYM_VAR);
     Sym taken = *s;
     taken.name = name;

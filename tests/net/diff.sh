@@ -3,14 +3,14 @@
 #
 # diff.sh: checks that phases preserve the results of kernels. It runs the launches of the samples in the interpreter
 # before the phases, after each phase that made progress, and on the output, read back. Plans are the whole pipeline at
-# each level, on each backend and through Ori text, and each implemented phase alone. One process runs all plans of a
-# module (net.c); plans that produce equal code share one run.
+# each level, on each backend, through Ori text and with internalized variables, and each implemented phase alone. One
+# process runs all plans of a module (net.c); plans that produce equal code share one run.
 #
 #   tests/net/diff.sh [-c | -q] [RUN...]      default: all of samples/run, with all plans, on all forms of the sample
 #
 #   -c   as in `make check`: backends only on hand-written samples, and samples with long runs only by the pipeline, in
 #        one form
-#   -q   only -O3 and the phases alone, one form per sample
+#   -q   only -O3, with internalized variables and without, and the phases alone, one form per sample
 #
 # Prints each difference and its reproducer (in diff/ beside oriopt). Then prints for each phase the number of programs
 # that it changed, alone and in the pipeline. A phase that changes none is not tested here. Ends in `N passed, N
@@ -23,6 +23,7 @@
 options() {
     case $1 in
     -O*) echo "$1" ;;
+    internal:*) echo "-O3 --internalize=${1#internal:}" ;;
     arch:*) echo "-O3 -arch ${1#arch:}" ;;
     text) echo "-O3 --self-check=roundtrip --emit=ori" ;;
     *) echo "--named-phases=$1" ;;
@@ -72,15 +73,20 @@ mkdir -p "$work" || exit 2
 phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
 backends="arch:sm_30 arch:sm_50 arch:sm_60 arch:sm_70 arch:sm_80 arch:sm_89 arch:sm_90"
 
+# Prints the plan that internalizes all variables, unless the .run file names one.
+internal() {
+    grep -q '^\(expect\|nondet\) [A-Za-z_][A-Za-z0-9_]*:' "$1" || echo 'internal:*'
+}
+
 # plans RUN PTX: prints the plans of a module in this layer.
 plans() {
     case $layer,$1,$2 in
-    quick,*) echo -O3 "$phases" ;;
-    all,*) echo -O1 -O2 -O3 -O4 text "$backends" "$phases" ;;
+    quick,*) echo -O3 "$(internal "$1")" "$phases" ;;
+    all,*) echo -O1 -O2 -O3 -O4 text "$(internal "$1")" "$backends" "$phases" ;;
     *,*/matmul.run,* | *,*/dmath.run,* | *,*/atomics.run,*) echo -O3 text ;;
-    *,*/handwritten/*) echo -O1 -O2 -O3 -O4 text "$backends" "$phases" ;;
+    *,*/handwritten/*) echo -O1 -O2 -O3 -O4 text "$(internal "$1")" "$backends" "$phases" ;;
     *.sm_90.ptx) echo -O3 ;;
-    *) echo -O1 -O2 -O3 text "$phases" ;;
+    *) echo -O1 -O2 -O3 text "$(internal "$1")" "$phases" ;;
     esac
 }
 

@@ -5,8 +5,8 @@
 //
 // The module is read from memory once for each plan. Its launches run once on the original; states that several plans
 // share also run only once (tools/orirun/run_each.h). A plan is -O0 to -O4; arch:sm_NN, which is -O3 with that backend;
-// text, which is -O3 through Ori text after each phase; or a list of phases. Prints a line `plan PLAN` before each
-// plan, so that a crash has a name, and after it
+// text, which is -O3 through Ori text after each phase; internal:LIST, which is -O3 --internalize=LIST; or a list of
+// phases. Prints a line `plan PLAN` before each plan, so that a crash has a name, and after it
 //
 //   changed PLAN PHASE     a phase made progress
 //   passed PLAN            or
@@ -93,6 +93,12 @@ static void choose(Ctx *ctx, const char *plan, Lang *lang)
     } else if (strcmp(plan, "text") == 0) {
         o->self_roundtrip = true;
         *lang = LANG_ORI;
+    } else if (strncmp(plan, "internal:", 9) == 0) {
+        char knob[200];
+        KnobStore *settings = phase_knobs(&ctx->arena);
+        snprintf(knob, sizeof knob, "Internalize=\"%s\"", plan + 9);
+        knob_read_text(settings, KS_COMMAND_LINE, knob, strlen(knob), KNOB_NO_OFFSET, &ctx->diag);
+        ctx->settings = settings;
     } else {
         o->named = plan;
     }

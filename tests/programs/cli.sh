@@ -233,7 +233,7 @@ name=disable
 if grep -q OriRemoveNopCode out; then bad "the phase is still there"; else ok; fi
 run "disable changes what runs" 0 --named-phases=107 --disable-phases=107 good.ptx
 says out "mov.b64"
-run "disable a range" 0 --disable-phases=0..158,OriInline,OriShrinkSignatures,OriDeadFunctions --print-pipeline
+run "disable a range" 0 --disable-phases=0..158,OriInline,OriShrinkSignatures,GlobalOpt,OriDeadFunctions --print-pipeline
 lines out 0
 for list in OriRemoveNopCode 12,107 0..158 OriFold+OriCopyProp; do
     run "--disable-phases=$list" 0 --disable-phases=$list good.ptx -o disabled.ptx
@@ -966,15 +966,25 @@ END
 for jobs in 1 4; do
     run "counters of the module, -j$jobs" 0 -j$jobs --stats --emit=none module.ptx
     is "$(grep -A1 '^k:' err | sed '1s/:.*//')" "k
-module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 1"
+module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 2, variables promoted 0, variables split 0"
     run "counters of the module as JSON, -j$jobs" 0 -j$jobs --stats=json --emit=none module.ptx
     json err
-    says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":1},"rules":{'
+    says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":2,"variables_promoted":0,"variables_split":0},"rules":{'
     run "calls made direct, -j$jobs" 0 -j$jobs --stats --named-phases=OriDevirtualize --emit=none module.ptx
     says err 'module: calls inlined 0, calls devirtualized 4, functions removed 0, variables removed 0'
 done
+{
+    printf '.version 8.0\n.target sm_80\n.address_size 64\n.const .b32 c = 5;\n.global .b32 g[2];\n.shared .b32 s[2];\n'
+    printf '.visible .entry k()\n{\n\t.reg .b32 %%r<4>;\n\tld.const.u32 %%r1, [c];\n\tst.volatile.global.u32 [g], %%r1;\n'
+    printf '\tst.volatile.global.u32 [g+4], %%r1;\n\tst.shared.u32 [s], %%r1;\n\tret;\n}\n'
+} >variables.ptx
+run "counters of variables" 0 --stats --internalize c,g variables.ptx -o /dev/null
+says err 'variables removed 2, variables promoted 1, variables split 1'
+run "counters of variables as JSON" 0 --stats=json --internalize c,g variables.ptx -o /dev/null
+json err
+says err '"variables_removed":2,"variables_promoted":1,"variables_split":1}'
 run "counters of a module without calls" 0 --stats=json --emit=none good.ptx
-says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0},'
+says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0,"variables_promoted":0,"variables_split":0},'
 run "counters of a module without calls" 0 --stats --emit=none good.ptx
 is "$(grep -c '^module' err)" 0
 run "pipeline counter" 0 --stats --emit=none good.ptx

@@ -50,6 +50,11 @@ for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.or
     compare "$file, the printed plan" "$file" "$ORIOPT" --named-phases="$("$ORIOPT" --print-pipeline "$file")"
     [ "$watched" ] && compare "$file under ThreadSanitizer" "$file" "$watched" -j8 --piece=1
 done
+for file in tests/golden/phases/GlobalOpt/*.ptx; do
+    "$ORIOPT" --internalize '*' "$file" -o "$work/one" || bad "$file"
+    compare "$file" "$file" "$ORIOPT" --internalize '*' -j8
+    compare "$file" "$file" "$ORIOPT" --internalize '*' -j8 --piece=1
+done
 
 # pieces NAME FILE OPTIONS...: checks that output, messages and exit status are those of one thread, with pieces of one
 # item each.

@@ -81,7 +81,7 @@ TEST(str_overlay)
     CHECK_EQ(str_intern_z(&child, "b"), b);
     CHECK_EQ(str_intern_z(&child, ""), 0);
     StrId c = str_intern_z(&child, "c");
-    CHECK_EQ(c, parent.first + parent.strings.n);
+    CHECK_EQ(c, parent.first + parent.strings.n + STR_ROOM);
     CHECK_EQ(str_intern_z(&child, "c"), c);
     CHECK_EQ(str_intern_z(&other, "d"), c);  // ids of siblings mean different strings
     CHECK(string_is(&child, c, "c") && string_is(&other, c, "d"));
@@ -90,9 +90,13 @@ TEST(str_overlay)
     CHECK_EQ(str_intern_z(&grandchild, "a"), a);
     CHECK_EQ(str_intern_z(&grandchild, "c"), c);
     StrId e = str_intern_z(&grandchild, "e");
-    CHECK_EQ(e, c + 1);
+    CHECK_EQ(e, c + 1 + STR_ROOM);
     CHECK(string_is(&grandchild, e, "e") && string_is(&grandchild, c, "c") && string_is(&grandchild, b, "b"));
     CHECK_EQ(parent.strings.n, 3);
+    StrId late = str_intern_z(&parent, "late");  // after its children
+    CHECK_EQ(late, 3);
+    CHECK(string_is(&grandchild, late, "late") && string_is(&child, c, "c"));
+    CHECK_EQ(str_intern_z(&other, "late"), late);
     arena_free(&above);
     arena_free(&below);
     heap_release(&heap);

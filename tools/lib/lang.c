@@ -232,6 +232,23 @@ static bool follows(const Source *source, const char *at, const char *word)
     return (size_t)(at - source->text) >= n && memcmp(at - n, word, n) == 0;
 }
 
+// In a declaration the word begins a line, or follows a blank or punctuation, with or without a dot. In an instruction
+// a name precedes the dot.
+bool lang_may_share(const Source *source)
+{
+    static const char word[] = "shared";
+    const char *begin = source->text, *end = begin + source->len;
+    size_t n = sizeof word - 1;
+    for (const char *p = begin; (p = memchr(p, word[1], (size_t)(end - p))); p++) {
+        if (p == begin || (size_t)(end - p) < n || memcmp(p - 1, word, n) != 0)
+            continue;
+        const char *before = p - 1 > begin && p[-2] == '.' ? p - 2 : p - 1;
+        if (before == begin || !is_word_char(before[-1]))
+            return true;
+    }
+    return false;
+}
+
 bool lang_may_call(const Source *source, Lang lang)
 {
     const char *word = lang == LANG_ORI ? "device" : ".func", *end = source->text + source->len;

@@ -47,6 +47,8 @@ void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out);
 // True if the text may have a call of one of its functions, so that phases over the module have something to do: it has
 // the word `call`, and a function other than `.extern` ones.
 bool lang_may_call(const Source *source, Lang lang);
+// True if the text may declare `.shared` variables, which GlobalOpt may change.
+bool lang_may_share(const Source *source);
 
 /* foreign.c */
 // Returns a message about a source that is neither PTX nor Ori text, and its offset: a binary file, LLVM IR, C++, and

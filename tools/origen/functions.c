@@ -310,6 +310,8 @@ static void body(Gen *g, const Function *f, uint32_t n)
         code(g, "<bar|barrier>.sync 0;");
     if (f->lanes == ALL_LANES && g->fn.shared.n && active_lanes(g) == ALL_LANES)
         make_exchange(g, n);
+    if (f->lanes == ALL_LANES && g->fn.structures.n && active_lanes(g) == ALL_LANES)
+        make_field_exchange(g, n);
     if (f->partner) {
         call_recursively(g);
         block(g, n / 2);
@@ -331,6 +333,7 @@ void function_make(Gen *g, Function *f, uint32_t n)
     hash_begin(g);
     load_parameters(g, f);
     variables_enter(g);
+    structures_enter(g);
     if (f->stops) {
         stop(g);
     } else {

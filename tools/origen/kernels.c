@@ -103,7 +103,7 @@ void shared_add(Gen *g, const char *symbol, uint32_t stride)
 {
     Fn *fn = &g->fn;
     Object o = {.space = SPACE_SHARED, .bytes = stride, .align = stride & (0 - stride), .observed = true};
-    VEC_PUSH(g->arena, &fn->shared, ((Shared){symbol, stride}));
+    VEC_PUSH(g->arena, &fn->shared, ((Shared){symbol, stride, 0}));
     if (chance(g, 1, 2)) {
         o.base = value_make(g, CLASS_R);
         code(g, "mov.u32 $r1, $s; mad.lo.u32 $w, $v, $u, $r1;", symbol, o.base, fn->thread, stride);
@@ -135,6 +135,7 @@ static void memory(Gen *g, Kernel *k, Value *thread)
     if (k->cluster && fn->shared.n && active_lanes(g) == ALL_LANES)
         make_neighbours(g);
     variables_enter(g);
+    structures_enter(g);
 }
 
 static void store_result(Gen *g)
@@ -172,6 +173,7 @@ static void make(Gen *g, Kernel *k, bool last)
     scope_enter(g, &root, ALL_LANES);
     hash_begin(g);
     Value *thread = load_thread_index(g, k);
+    structures_begin(g);
     params_load(g, k, thread);
     scope_enter(g, &middle, ALL_LANES);
     memory(g, k, thread);

@@ -54,9 +54,11 @@ static void print_arg(Gen *g, Out *out, const Kernel *k, const Launch *l, uint32
     }
 }
 
-static void print_launch(Gen *g, Out *out, const Kernel *k, const Launch *l)
+static void print_launch(Gen *g, Out *out, const Kernel *k, const Launch *l, bool keep)
 {
     out_fmt(out, "entry %s\n", k->name);
+    if (keep)
+        out_z(out, "keep\n");
     print_dim(out, "grid", l->grid);
     print_dim(out, "block", l->block);
     if (k->dynamic)
@@ -73,6 +75,7 @@ void launches_print(Gen *g, Out *out, const char *file)
         for (uint32_t j = 0; j < g->kernels.at[k]->nlaunches; j++) {
             if (k + j)
                 out_z(out, "---\n");
-            print_launch(g, out, g->kernels.at[k], &g->kernels.at[k]->launches[j]);
+            print_launch(g, out, g->kernels.at[k], &g->kernels.at[k]->launches[j],
+                         k + j && has(g, FT_INTERNAL) && chance(g, 1, 2));
         }
 }

@@ -42,12 +42,12 @@ static bool writable(const Fn *fn, const Object *o, uint32_t bytes)
 
 static bool has_address(const Fn *fn, const Object *o, uint32_t bytes)
 {
-    return readable(fn, o, bytes) && o->space != SPACE_PARAM;
+    return readable(fn, o, bytes) && o->space != SPACE_PARAM && !o->confined;
 }
 
 static bool has_writable_address(const Fn *fn, const Object *o, uint32_t bytes)
 {
-    return writable(fn, o, bytes) && o->space != SPACE_PARAM;
+    return writable(fn, o, bytes) && o->space != SPACE_PARAM && !o->confined;
 }
 
 static bool is_shared_slot(const Fn *fn, const Object *o, uint32_t bytes)
@@ -72,7 +72,11 @@ const Object *object_with_address(Gen *g, bool to_write, uint32_t bytes)
 void address_of(Gen *g, const Object *o, Value *address)
 {
     if (!o->base)
-        code(g, o->symbol[0] == '%' ? "add.u64 $w, $s, $u;" : "mov.u64 $w, $s;", address, o->symbol, o->start);
+        code(g,
+             o->symbol[0] == '%' ? "add.u64 $w, $s, $u;"
+             : o->start          ? "mov.u64 $w, $s+$u;"
+                                 : "mov.u64 $w, $s;",
+             address, o->symbol, o->start);
     else if (o->base->cls == CLASS_R)
         code(g, "cvt.u64.u32 $d1, $v; add.s64 $w, $d1, $u;", o->base, address, o->start);
     else

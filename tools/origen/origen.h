@@ -101,6 +101,7 @@ typedef struct Object {
     bool fixed;          // accessed only at constant offsets
     bool observed;       // its contents at the end of the scope go into the output
     Space actual_space;  // actual space of a generic object; SPACE_GENERIC: unknown
+    bool confined;       // its address is in no variable and not an argument
     bool is_pointer;     // for variables of the module: the symbol holds the address
     uint32_t depth;      // of the scope
 } Object;
@@ -154,6 +155,7 @@ typedef struct Scope {
 typedef struct Shared {
     const char *symbol;
     uint32_t stride;  // bytes of one part
+    uint32_t start;   // offset of the first one
 } Shared;
 
 // A .param variable for arguments or results.
@@ -167,6 +169,7 @@ typedef struct Gen Gen;
 typedef struct Function Function;
 typedef struct FunctionTable FunctionTable;
 typedef struct Kernel Kernel;
+typedef struct Structure Structure;
 
 // The current function.
 typedef struct Fn {
@@ -207,6 +210,8 @@ typedef struct Fn {
     void (*store_result)(Gen *);  // stores the results
     Value *thread, *threads;      // index in the CTA; size of the CTA
     VEC(Shared) shared;
+    VEC(Structure *) structures;
+    Value *first, *index;  // index in the CTA and in the grid, for structures; NULL: unused
     // Device functions only.
     Value *counter;      // of recursive calls that may follow
     Value *mask, *lane;  // parameter that has the lanes that arrive, and one of them; NULL: `lanes` of the scope
@@ -225,7 +230,8 @@ struct Gen {
     bool bare_add;  // float add and sub have no rounding modifier but mul has, or the reverse
     VEC(Function *) functions;
     VEC(Kernel *) kernels;
-    VEC(Object *) variables;  // of the module
+    VEC(Object *) variables;      // of the module
+    VEC(Structure *) structures;  // of the module
     VEC(FunctionTable *) tables;
     VEC(uint32_t) operations;  // usable rows of templates.def
     uint32_t numbers, calls;   // functions and calls so far, with kernels
@@ -398,6 +404,12 @@ typedef enum Number { THREAD, THREADS, CTA } Number;
 Value *number_make(Gen *g, bool cube, Number which);
 // Adds a part of a shared variable for each thread, and stores to this thread's part.
 void shared_add(Gen *g, const char *symbol, uint32_t stride);
+
+/* -- fields.c ---------------------------------------------------------------------------------------------- */
+
+void structures_make(Gen *g);   // declares those of the module
+void structures_begin(Gen *g);  // initializes those in .shared, at the beginning of a kernel
+void structures_enter(Gen *g);  // makes them accessible in the function, and declares one of its own
 
 /* -- variables.c, program.c, launches.c -------------------------------------------------------------------- */
 

@@ -102,6 +102,7 @@ void program_make(Gen *g)
     g->to = &g->code;
     operations_init(g);
     variables_make(g);
+    structures_make(g);
     functions_make(g);
     kernels_make(g);
     out_flush(&g->head);

@@ -23,6 +23,7 @@ static const Object *slot_of(Gen *g, const Shared *s, Value *thread)
 {
     Object o = {.space = SPACE_SHARED, .bytes = s->stride, .align = s->stride & (0 - s->stride), .constant = true};
     bool narrow = chance(g, 1, 2);
+    o.start = s->start;
     o.base = value_scratch(g, narrow ? CLASS_R : CLASS_D);
     code(g, narrow ? "mov.u32 $r1, $s; mad.lo.u32 $w, $v, $u, $r1;" : "mov.u64 $d1, $s; mad.wide.u32 $w, $v, $u, $d1;",
          s->symbol, o.base, thread, s->stride);
@@ -80,6 +81,7 @@ static const Object *slot_of_neighbour(Gen *g, const Shared *s, Value *thread)
         "cvta.shared<|::cta|::cluster>.u64 $d3, $v; mapa.u64 $w, $d3, $v;",
     };
     Object o = {.space = SPACE_GENERIC, .bytes = s->stride, .align = s->stride & (0 - s->stride), .constant = true};
+    o.start = s->start;
     Value *here = value_scratch(g, CLASS_D), *rank = value_scratch(g, CLASS_R);
     code(g, "mov.u64 $d1, $s; mad.wide.u32 $w, $v, $u, $d1;", s->symbol, here, thread, s->stride);
     code(g, "mov.u32 $r1, %cluster_ctarank; xor.b32 $w, $r1, 1;", rank);

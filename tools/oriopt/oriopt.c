@@ -234,7 +234,8 @@ static void run_piece(Job *job, Module *m, uint32_t first, bool whole, NextPiece
 // True if phases over the module have something to do.
 static bool needs_whole(const Job *job)
 {
-    return phase_plan_has_module(&job->ctx) && (job->ctx.internalized || lang_may_call(&job->source, job->lang));
+    return phase_plan_has_module(&job->ctx) &&
+           (job->ctx.internalized || lang_may_call(&job->source, job->lang) || lang_may_share(&job->source));
 }
 
 // True if the input is only read, for a print.

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "phases/module/module.h"
 #include "tools/orirun/run_each.h"
 
 // The content of a region after a launch of the original module.
@@ -175,14 +176,23 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
     differ(c, fn, text);
 }
 
-// Returns the region of an area. Variables may have other numbers in a module that was read back.
-static uint32_t find_region(const RunState *s, const SavedRegion *a, uint32_t guess)
+static bool is_same(const SavedRegion *a, bool symbol, const char *name, uint64_t size)
 {
+    return !a->symbol == !symbol && a->size == size && strcmp(a->name, name) == 0;
+}
+
+// Returns the region of a saved one. Variables may have other numbers in a module that was read back, or be gone; a
+// chain of launches has several buffers with one name.
+static uint32_t find_region(const RunState *s, const OriginalLaunch *launch, uint32_t saved)
+{
+    const SavedRegion *all = launch->saved_regions.at, *a = &all[saved];
+    uint32_t before = 0;
+    for (uint32_t k = 0; k < saved; k++)
+        before += is_same(a, all[k].symbol, all[k].name, all[k].size);
     for (uint32_t k = 0; k < s->regions.n; k++) {
-        uint32_t at = (guess + k) % s->regions.n;
-        const RunRegion *r = &s->regions.at[at];
-        if (!r->symbol == !a->symbol && strcmp(r->name, a->name) == 0 && r->size == a->size)
-            return at;
+        const RunRegion *r = &s->regions.at[k];
+        if (!r->nondet && is_same(a, r->symbol, r->name, r->size) && before-- == 0)
+            return k;
     }
     return UINT32_MAX;
 }
@@ -204,9 +214,9 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
     TextBuffer printed = collect_printed(chain);
     for (uint32_t k = 0; k < launch->saved_regions.n; k++) {
         const SavedRegion *a = &launch->saved_regions.at[k];
-        uint32_t region = find_region(s, a, k);
-        if (region == UINT32_MAX)
-            continue;  // the module no longer uses the variable
+        uint32_t region = find_region(s, launch, k);
+        if (region == UINT32_MAX || (a->symbol && module_internalizes(c->ctx, c->module, a->symbol)))
+            continue;  // the module no longer uses the variable, or nothing else may read it
         uint64_t offset = first_difference(a, s->here.at[region].bytes);
         if (offset < a->size)
             differ_at(c, fn, chain, launch, region, a, offset);
@@ -232,14 +242,17 @@ static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first,
 {
     Chain chain;
     Launch l;
+    uint64_t steps = 0;
     chain_start(&chain, c, m);
     chain.plan.options.record_writers = true;
+    for (uint32_t k = first; k < end; k++)  // one limit, since the machine is made for the first launch
+        steps = MAX(steps, c->launches.at[k].steps);
+    chain.plan.options.max_steps = 4 * steps + 10000;
     for (uint32_t k = first; k < end; k++) {
         const OriginalLaunch *launch = &c->launches.at[k];
         if (launch->unspecified)
             break;  // later results are undefined
         chain.state.number = k + 1;
-        chain.plan.options.max_steps = 4 * launch->steps + 10000;
         c->runs++;
         if (!run_prepare(&chain.state, launch->l, &l))
             differ(c, fn, "a launch does not fit the module any more");

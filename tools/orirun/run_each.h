@@ -12,8 +12,8 @@
 // run_each_again() checks more plans against one run of the original. A chain of launches depends on the functions that
 // it may reach only, so it is not run again if it passed with the same text of these.
 //
-// Bytes that depend on undefined values, and `nondet` regions, are not compared. Neither is a launch in which undefined
-// values decide branches.
+// Bytes that depend on undefined values, `nondet` regions, and variables that the user internalizes are not compared.
+// Neither is a launch in which undefined values decide branches.
 #ifndef ORI_RUN_EACH_H
 #define ORI_RUN_EACH_H
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Replaces variables of the module by constants, or by fewer and smaller variables.
+//
+// Row 163, a phase over the module, after OriInline: a variable has fewer accesses through parameters then. Each round
+// finds the variables that only code of the module can name, and all accesses to them (variables.c). Then strategies
+// change them, and the next round looks at the result:
+//
+//     dead        a variable that nothing names goes
+//     A           loads of a variable that keeps its initial value become constants (constants.c); one that also holds
+//                 one other value becomes a flag (flags.c)
+//     B           a variable is split into fields (split.c)
+//
+// Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
+//
+// Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
+// candidates, so it is read and written in pieces.
+//
+// Documented: the order of the strategies, the gate -O2, the knobs, the repetition. Does not do: strategy C (malloc and
+// free).
+#include "phases/globalopt/globalopt.h"
+
+enum { ROUNDS = 8 };
+
+// Removes the variables that nothing names.
+static bool drop_unnamed(Globals *g)
+{
+    bool progress = false;
+    for (uint32_t k = 1; k < g->at.n; k++) {
+        Global *v = &g->at.at[k];
+        if (v->naming || v->obstacle)
+            continue;
+        global_remark(g, v, RM_PASSED, "DeadVariable", "is removed: nothing names it");
+        v->gone = progress = true;
+    }
+    return progress;
+}
+
+// Removes variables that are gone, and puts the parts of split ones in their places.
+static void replace_variables(Globals *g)
+{
+    Module *m = g->m;
+    uint32_t n = m->items.n;
+    Item *old = arena_copy(&g->scratch, m->items.at, n * sizeof *old);
+    m->items.n = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const Global *v = &g->at.at[old[k].kind == ITEM_VAR ? g->of_module[old[k].index] : 0];
+        for (uint32_t part = 0; part < v->nparts; part++)
+            module_item(m, ITEM_VAR, v->part + part);
+        if (!v->gone)
+            VEC_PUSH(&m->arena, &m->items, old[k]);
+    }
+    for (uint32_t k = 1; k < g->at.n; k++) {
+        const Global *v = &g->at.at[k];
+        g->ctx->module.variables_removed += v->gone && !v->nparts;
+        if (!v->gone || !v->owner)
+            continue;
+        global_sym(g, v)->flags |= SYM_GONE;
+        g->changed[v->owner - 1] = true;
+    }
+}
+
+static void clean(const Globals *g)
+{
+    for (uint32_t k = 0; k < g->m->fns.n; k++) {
+        Arena arena;
+        Fn *fn = g->m->fns.at[k];
+        if (g->changed[k])
+            phase_changed(fn);
+        if (!g->cluttered[k] || !phase_transforms(g->ctx, fn))
+            continue;
+        phase_enter(g->ctx, fn, &arena);
+        phase_subpass(g->ctx, fn, PH_SIMPLE_LIVE_DEAD);
+        phase_leave(g->ctx, fn, &arena);
+    }
+}
+
+static bool run_round(Globals *g)
+{
+    if (g->ctx->remarks)
+        remarks_restart(g->ctx->remarks, PH_GLOBAL_OPT);
+    g->changed = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
+    g->cluttered = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
+    globals_find(g);
+    bool progress = drop_unnamed(g);
+    progress |= globals_place_constants(g);
+    progress |= globals_make_flags(g);
+    progress |= globals_split(g);
+    if (progress) {
+        replace_variables(g);
+        clean(g);
+    }
+    if (!g->again)
+        globals_report(g);
+    return progress || g->promoted;
+}
+
+bool phase_global_opt(Ctx *ctx, Module *m)
+{
+    bool progress = false;
+    Knobs knobs;
+    knobs_init(&knobs, ctx->settings, &ctx->heap);
+    for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
+        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs};
+        arena_init(&g.scratch, &ctx->heap);
+        bool changed = run_round(&g);
+        arena_free(&g.scratch);
+        progress |= changed;
+        if (!g.again)
+            break;
+    }
+    knobs_merge_reads(&knobs, ctx->knobs.read);
+    knobs_free(&knobs);
+    return progress;
+}

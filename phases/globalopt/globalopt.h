@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Variables of the module that GlobalOpt may change, their accesses, and the strategies.
+#ifndef ORI_GLOBALOPT_H
+#define ORI_GLOBALOPT_H
+
+#include "ir/analysis/local_memory.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/manager/remarks.h"
+#include "phases/module/module.h"
+
+typedef enum {
+    GV_OPEN,      // other code may name it: never changed
+    GV_OWN,       // `.shared`, neither `.extern` nor `.visible`: only code of the module names it
+    GV_INTERNAL,  // the same for `.global` and `.const`, since the user says so (--internalize)
+} GlobalClass;
+
+// Why no strategy may change a variable.
+typedef enum {
+    OB_NONE,
+    OB_ESCAPES,   // its address escapes
+    OB_OUTSIDE,   // an access is outside of it, which is undefined
+    OB_LAYOUT,    // some code depends on the layout of `.shared`
+    OB_FUNCTION,  // a function that may not change names it
+} Obstacle;
+
+// An instruction that may access a variable.
+typedef struct GlobalAccess {
+    uint32_t fn;          // index of the function
+    InstrId instr;        // ld, ldu, st, atom or red
+    uint64_t first, end;  // the bytes that it may access are first .. end - 1
+    bool exact;           // it accesses just these bytes
+    bool ordered;         // it is volatile, atomic, acquire or release
+    bool reads, writes;   // both: atom or red
+    DescId direct;        // its descriptor with a symbol of the variable's space as base; 0 = the base must stay
+    uint32_t next;        // the next access to the same variable; 0 = none
+} GlobalAccess;
+
+typedef struct Global {
+    SymId sym;
+    uint32_t owner;  // index of the function that declares it, plus 1; 0 = the module
+    GlobalClass class;
+    Obstacle obstacle;
+    uint32_t access, last;  // its first and last access, in the order of functions and instructions; 0 = none
+    uint32_t naccesses;
+    bool ordered;  // some access is
+    bool masked;   // an `or` depends on its alignment
+    SymId part;    // the first of `nparts` variables that replace it
+    uint32_t nparts;
+    bool gone;                     // it is removed at the end of the round
+    uint32_t naming, last_naming;  // the first and last instruction that names it; 0 = none
+} Global;
+
+// An instruction that names a variable as its first use.
+typedef struct Naming {
+    uint32_t fn;
+    InstrId instr;
+    uint32_t next;  // the next one of the variable; 0 = none
+} Naming;
+
+typedef struct Globals {
+    Ctx *ctx;
+    Module *m;
+    Knobs *knobs;  // settings of the module
+    Arena scratch;
+    ModuleNames names;      // of the module and its functions, made at the first use
+    ModuleNames own_names;  // of the function with the index names_owner - 1
+    uint32_t names_owner;
+    VEC(Global) at;              // from 1
+    VEC(GlobalAccess) accesses;  // from 1
+    VEC(Naming) namings;         // from 1
+    uint32_t *of_module;         // by SymId: index in `at`; 0 = none
+    uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
+    bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
+    bool again;                  // another round may find more
+    bool promoted;               // some function lost variables in local memory
+} Globals;
+
+static inline Sym *global_sym(const Globals *g, const Global *v)
+{
+    return v->owner ? ir_sym(g->m->fns.at[v->owner - 1], v->sym) : &g->m->syms.at[v->sym];
+}
+#define FOR_ACCESSES(g, v, k) for (uint32_t k = (v)->access; k; k = (g)->accesses.at[k].next)
+#define FOR_NAMINGS(g, v, k) for (uint32_t k = (v)->naming; k; k = (g)->namings.at[k].next)
+
+/* variables.c */
+// Finds the variables, and the accesses of those that strategies may change.
+void globals_find(Globals *g);
+// Reports a rewrite of a variable, or why there is none.
+void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// Reports why variables stay.
+void globals_report(Globals *g);
+
+// Removes a variable that has lost all its accesses, at once or, if some code still has its address, in the next round.
+void global_lose_accesses(Globals *g, Global *v);
+
+// Returns the name of a part of a variable: NAME with the suffix and the number, or a similar one that is not taken.
+Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number);
+
+/* constants.c */
+// Returns the initial value of at most 8 bytes of a variable.
+uint64_t initial_value(const Sym *s, uint64_t first, uint32_t bytes);
+// Returns the size of an access, or of an element of a vector.
+uint32_t element_bytes(const Fn *fn, const GlobalAccess *access);
+// True if an exact store writes a constant as element k, which is then returned in *value.
+bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value);
+// True if moves can define all results of a load.
+bool load_is_replaceable(const Fn *fn, const Instr *i);
+// Returns the size of a variable with the padding to its alignment, in bits.
+uint64_t padded_bits(const Sym *s);
+// Replaces loads of variables that keep their initial values; returns progress.
+bool globals_place_constants(Globals *g);
+
+/* flags.c */
+// Replaces variables that hold one of two values by a flag; returns progress.
+bool globals_make_flags(Globals *g);
+
+/* split.c */
+// Splits variables into fields; returns progress.
+bool globals_split(Globals *g);
+
+#endif

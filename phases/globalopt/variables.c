@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: MIT
+// Finds the variables that GlobalOpt may change, and all accesses to them.
+//
+// Only code of the module can name such a variable, and all of this code is seen. A variable is open, that is, it stays
+// as it is, if
+//
+//     a host or another module may name it          .visible .extern .weak .common .managed, and .global and .const
+//                                                   that the user does not internalize
+//     its address escapes                           it is stored, passed, returned, compared with that of another
+//                                                   variable, in data, or an operand of an instruction other than ld,
+//                                                   st, atom and red
+//     a function that may not change names it       debug information, --entry
+//     it is .shared, and code depends on the layout an access to a constant address, %total_smem_size
+//
+// The pointer analysis finds the accesses: if the address of a variable does not escape in a function, each access of
+// the function to it has this variable as its underlying object. An access beyond the end of a variable is undefined,
+// so an unknown index reaches the whole variable, and no other one.
+#include "phases/globalopt/globalopt.h"
+
+#include <stdarg.h>
+
+static void reject(Global *v, Obstacle why)
+{
+    if (!v->obstacle)
+        v->obstacle = why;
+}
+
+/* -- Variables ------------------------------------------------------------------------------------------ */
+
+static bool is_variable(const Sym *s)
+{
+    uint32_t other = SYM_EXTERN | SYM_WEAK | SYM_COMMON | SYM_GONE | SYM_OPEN;
+    return s->kind == SYM_VAR && !(s->flags & other) && !s->attribute && type_info[s->type].class != TC_O && s->size &&
+           s->size <= INT32_MAX && !(s->init && (s->init->raw || s->init->nrelocs));
+}
+
+static GlobalClass class_of(const Globals *g, const Sym *s, SymId module_sym)
+{
+    if (!is_variable(s) || (module_sym && module_lists(g->ctx->kept, g->m, module_sym)))
+        return GV_OPEN;
+    if (s->space == SP_SHARED && !(s->flags & SYM_VISIBLE) && !s->init)
+        return GV_OWN;
+    return module_sym && module_internalizes(g->ctx, g->m, module_sym) ? GV_INTERNAL : GV_OPEN;
+}
+
+static uint32_t add_variable(Globals *g, SymId sym, uint32_t owner, GlobalClass class)
+{
+    VEC_PUSH(&g->scratch, &g->at, ((Global){.sym = sym, .owner = owner, .class = class}));
+    return g->at.n - 1;
+}
+
+static void add_variables_of(Globals *g, uint32_t index)
+{
+    const Fn *fn = g->m->fns.at[index];
+    for (uint32_t k = 1; k < fn->syms.n && phase_transforms(g->ctx, fn); k++) {
+        GlobalClass class = class_of(g, ir_sym(fn, k | SYM_LOCAL), 0);
+        if (class == GV_OPEN)
+            continue;
+        if (!g->of_local[index])
+            g->of_local[index] = NEW_ARRAY(&g->scratch, uint32_t, fn->syms.n);
+        g->of_local[index][k] = add_variable(g, k | SYM_LOCAL, index + 1, class);
+    }
+}
+
+static void add_variables(Globals *g)
+{
+    const Module *m = g->m;
+    VEC_PUSH(&g->scratch, &g->at, ((Global){0}));
+    VEC_PUSH(&g->scratch, &g->accesses, ((GlobalAccess){0}));
+    VEC_PUSH(&g->scratch, &g->namings, ((Naming){0}));
+    g->of_module = NEW_ARRAY(&g->scratch, uint32_t, m->syms.n);
+    g->of_local = NEW_ARRAY(&g->scratch, uint32_t *, m->fns.n);
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        if (item->kind == ITEM_VAR) {
+            GlobalClass class = class_of(g, &m->syms.at[item->index], item->index);
+            g->of_module[item->index] = class == GV_OPEN ? 0 : add_variable(g, item->index, 0, class);
+        } else if (item->kind == ITEM_FN && m->fns.at[item->index]->flags & FN_DEFINED) {
+            add_variables_of(g, item->index);
+        }
+    }
+}
+
+// Returns the index of a variable that a symbol of a function is; 0 = none.
+static uint32_t variable_of(const Globals *g, uint32_t fn, SymId sym)
+{
+    uint32_t local = local_symbol(sym);
+    if (local)
+        return g->of_local[fn] ? g->of_local[fn][local] : 0;
+    return g->of_module[sym];
+}
+
+/* -- References outside of code ------------------------------------------------------------------------- */
+
+static void escape_in_data(void *user, SymId sym)
+{
+    Globals *g = user;
+    if (g->of_module[sym])
+        reject(&g->at.at[g->of_module[sym]], OB_ESCAPES);
+}
+
+static void visit_data(Globals *g)
+{
+    const Module *m = g->m;
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        if (item->kind == ITEM_VAR)
+            init_symbols(m->syms.at[item->index].init, escape_in_data, g);
+        if (item->kind == ITEM_RAW)
+            raw_symbols(m, module_item_text(m, item), escape_in_data, g);
+    }
+}
+
+// Marks the variables that the initial values in a function name.
+static void visit_data_of(Globals *g, uint32_t index)
+{
+    const Fn *fn = g->m->fns.at[index];
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Init *init = ir_sym(fn, k | SYM_LOCAL)->init;
+        for (uint32_t r = 0; init && r < init->nrelocs; r++)
+            reject(&g->at.at[variable_of(g, index, init->relocs[r].sym)], OB_ESCAPES);
+    }
+}
+
+/* -- Accesses ------------------------------------------------------------------------------------------- */
+
+static void add_access(Globals *g, uint32_t index, const MemAccess *at)
+{
+    Fn *fn = g->m->fns.at[index];
+    Global *v = &g->at.at[variable_of(g, index, at->at->sym)];
+    const Sym *s = global_sym(g, v);
+    const Instr *i = ir_instr(fn, at->instr);
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    uint64_t bytes = width_bits(type_info[m->type[0]].width) / 8u * access_elements(m), first = 0, end = s->size;
+    bool exact = pointer_is_exact(at->at), atomic = d->op == OP_ATOM || d->op == OP_RED;
+    if (d->op == OP_PREFETCH || !bytes || i->flags & IF_PINNED || bytes > s->size) {
+        reject(v, OB_ESCAPES);
+        return;
+    }
+    if (exact && (at->at->lo < 0 || (uint64_t)at->at->lo > s->size - bytes)) {
+        reject(v, OB_OUTSIDE);
+        return;
+    }
+    if (at->at->lo > 0 && (uint64_t)at->at->lo < s->size)
+        first = (uint64_t)at->at->lo;
+    if (at->at->hi >= 0 && (uint64_t)at->at->hi <= s->size - bytes)
+        end = (uint64_t)at->at->hi + bytes;
+    GlobalAccess access = {.fn = index,
+                           .instr = at->instr,
+                           .first = MIN(first, end - bytes),
+                           .end = end,
+                           .exact = exact,
+                           .ordered = d->traits & TR_ORDERED || atomic,
+                           .reads = d->op != OP_ST,
+                           .writes = d->op == OP_ST || atomic};
+    if (exact)
+        access.direct = at->space == SP_GENERIC ? desc_with_space(fn->tables, i->desc, (Space)s->space) : i->desc;
+    if (access.direct && !module_takes(g->m, tab_desc(fn->tables, access.direct)->needs))
+        access.direct = 0;
+    v->ordered |= access.ordered;
+    v->naccesses++;
+    *(v->last ? &g->accesses.at[v->last].next : &v->access) = g->accesses.n;
+    v->last = g->accesses.n;
+    VEC_PUSH(&g->scratch, &g->accesses, access);
+}
+
+// Records the variables that an instruction names; true if there are any. The address of one that it names in another
+// place than that of an address escapes.
+static bool find_named(Globals *g, uint32_t index, InstrId id)
+{
+    const Fn *fn = g->m->fns.at[index];
+    const Instr *i = ir_instr(fn, id);
+    const Operand *ops = ir_ops(fn, i);
+    bool any = false;
+    for (uint32_t k = 0; k < i->nops; k++) {
+        uint32_t at = op_kind(ops[k]) == K_SYM ? variable_of(g, index, op_index(ops[k])) : 0;
+        if (!at)
+            continue;
+        Global *v = &g->at.at[at];
+        if (k != i->ndef || ir_nuse(i) < 2)
+            reject(v, OB_ESCAPES);
+        *(v->last_naming ? &g->namings.at[v->last_naming].next : &v->naming) = g->namings.n;
+        v->last_naming = g->namings.n;
+        VEC_PUSH(&g->scratch, &g->namings, ((Naming){.fn = index, .instr = id}));
+        any = true;
+    }
+    return any;
+}
+
+// True if an operand is a constant, by itself or as a register that only a move of a constant defines.
+static bool is_number(Fn *fn, Operand o)
+{
+    if (!op_in_ssa(fn, o))
+        return op_kind(o) == K_IMM;
+    InstrId def = def_of(analysis_need(fn, AN_DEF), op_index(o));
+    return def && ir_desc(fn, ir_instr(fn, def))->op == OP_MOV && op_kind(*ir_use(fn, ir_instr(fn, def), 0)) == K_IMM;
+}
+
+// True if the result of an instruction depends on where `.shared` variables lie.
+static bool shows_layout(Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    Operand first = ir_nuse(i) ? *ir_use(fn, i, 0) : op_none();
+    if (op_kind(first) == K_SREG)
+        return op_index(first) == SREG_TOTAL_SMEM_SIZE || op_index(first) == SREG_AGGR_SMEM_SIZE;
+    if (!(d->traits & (TR_READ | TR_WRITE)))
+        return false;
+    Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+    return (space == SP_SHARED || space == SP_CLUSTER) && is_number(fn, first);
+}
+
+static void reject_shared(Globals *g)
+{
+    for (uint32_t k = 1; k < g->at.n; k++)
+        if (global_sym(g, &g->at.at[k])->space == SP_SHARED)
+            reject(&g->at.at[k], OB_LAYOUT);
+}
+
+// Rejects the variables that a function names, those from this naming on.
+static void reject_named(Globals *g, uint32_t first, Obstacle why)
+{
+    for (uint32_t k = first; k < g->namings.n; k++) {
+        const Fn *fn = g->m->fns.at[g->namings.at[k].fn];
+        const Operand *ops = ir_ops(fn, ir_instr(fn, g->namings.at[k].instr));
+        for (uint32_t n = ir_instr(fn, g->namings.at[k].instr)->nops; n-- > 0;)
+            if (op_kind(ops[n]) == K_SYM)
+                reject(&g->at.at[variable_of(g, g->namings.at[k].fn, op_index(ops[n]))], why);
+    }
+}
+
+// Adds the accesses of a function that names variables only as the base of accesses in their space, from this naming
+// on. False: it may have addresses of variables in registers.
+static bool add_direct_accesses(Globals *g, uint32_t index, uint32_t first)
+{
+    const Fn *fn = g->m->fns.at[index];
+    for (uint32_t k = first; k < g->namings.n; k++) {
+        const Instr *i = ir_instr(fn, g->namings.at[k].instr);
+        const Desc *d = ir_desc(fn, i);
+        Operand base = ir_nuse(i) > 1 ? *ir_use(fn, i, 0) : op_none();
+        bool access = d->op == OP_LD || d->op == OP_ST || d->op == OP_ATOM || d->op == OP_RED;
+        if (!access || op_kind(base) != K_SYM || !variable_of(g, index, op_index(base)) ||
+            mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]) != ir_sym(fn, op_index(base))->space)
+            return false;
+    }
+    for (uint32_t k = first; k < g->namings.n; k++) {
+        InstrId id = g->namings.at[k].instr;
+        const Operand *use = ir_use(fn, ir_instr(fn, id), 0);
+        int64_t offset = const_signed(tab_const(fn->tables, op_index(use[1])));
+        Space space = (Space)ir_sym(fn, op_index(use[0]))->space;
+        Pointer at = {.kind = OR_ADDRESS, .space = (uint8_t)space, .sym = op_index(use[0]), .lo = offset, .hi = offset};
+        add_access(g, index, &(MemAccess){.instr = id, .space = space, .at = &at});
+    }
+    return true;
+}
+
+// Marks the variables whose alignment an instruction depends on: an `or` of an offset is a sum.
+static void find_masked(Globals *g, uint32_t index, const Pointers *p, InstrId id)
+{
+    const Instr *i = ir_instr(g->m->fns.at[index], id);
+    for (uint32_t k = i->ndef; k < i->nops && ir_desc(g->m->fns.at[index], i)->op == OP_OR; k++) {
+        SymId sym = pointer_object(p, id, k);
+        g->at.at[sym ? variable_of(g, index, sym) : 0].masked = true;
+    }
+}
+
+// Rejects the variables that escape in a function; with `ask`, only tells if there are any.
+static bool reject_escaped(Globals *g, uint32_t index, const Pointers *p, bool ask)
+{
+    const Fn *fn = g->m->fns.at[index];
+    bool any = false;
+    for (uint32_t k = 0; k < p->module_escaped.n + fn->syms.n; k++) {
+        uint32_t local = k - p->module_escaped.n, v = 0;
+        if (k < p->module_escaped.n)
+            v = g->of_module[p->module_escaped.at[k]];
+        else if (local && p->escaped[local] && g->of_local[index])
+            v = g->of_local[index][local];
+        any |= v != 0;
+        if (!ask)
+            reject(&g->at.at[v], OB_ESCAPES);
+    }
+    return any;
+}
+
+// Unoptimized code keeps addresses in `.local` variables, also those that were the parameters of inlined calls. So
+// these are promoted first if a variable escapes.
+static const Pointers *find_pointers(Globals *g, uint32_t index)
+{
+    Fn *fn = g->m->fns.at[index];
+    const Pointers *p = pointers_of(fn);
+    if (!(fn->classes & IC_LOCAL) || !reject_escaped(g, index, p, true) ||
+        !phase_subpass(g->ctx, fn, PH_PROMOTE_MEMORY))
+        return p;
+    g->promoted = true;
+    return pointers_of(fn);
+}
+
+static void analyze(Globals *g, uint32_t index)
+{
+    Fn *fn = g->m->fns.at[index];
+    Arena arena;
+    phase_enter(g->ctx, fn, &arena);
+    const Pointers *p = find_pointers(g, index);
+    reject_escaped(g, index, p, false);
+    for (uint32_t k = 0; k < p->accesses.n; k++)
+        if (p->accesses.at[k].at->sym && variable_of(g, index, p->accesses.at[k].at->sym))
+            add_access(g, index, &p->accesses.at[k]);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            find_masked(g, index, p, id);
+    phase_leave(g->ctx, fn, &arena);
+}
+
+static void visit_function(Globals *g, uint32_t index)
+{
+    Fn *fn = g->m->fns.at[index];
+    uint32_t first = g->namings.n;
+    bool any = false, shows = false;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            any |= find_named(g, index, id);
+            shows |= shows_layout(fn, i);
+        }
+    if (shows)
+        reject_shared(g);
+    visit_data_of(g, index);
+    if (!any)
+        return;
+    if (!phase_transforms(g->ctx, fn))
+        reject_named(g, first, OB_FUNCTION);
+    else if (!add_direct_accesses(g, index, first))
+        analyze(g, index);
+}
+
+void globals_find(Globals *g)
+{
+    const Module *m = g->m;
+    add_variables(g);
+    visit_data(g);
+    for (uint32_t k = 0; k < m->fns.n && g->at.n > 1; k++)
+        if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
+            visit_function(g, k);
+}
+
+void global_lose_accesses(Globals *g, Global *v)
+{
+    v->gone = true;
+    FOR_NAMINGS(g, v, k)
+    {
+        const Fn *fn = g->m->fns.at[g->namings.at[k].fn];
+        Opcode op = ir_desc(fn, ir_instr(fn, g->namings.at[k].instr))->op;
+        if (op != OP_ADDR && op != OP_CVTA_ADDR)
+            continue;
+        v->gone = false;
+        g->again = g->cluttered[g->namings.at[k].fn] = true;
+    }
+}
+
+/* -- Parts --------------------------------------------------------------------------------------------- */
+
+// Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
+// that declares it, or of all functions.
+static ModuleNames *names_for(Globals *g, uint32_t owner)
+{
+    if (!owner && !g->names.at.n)
+        module_names_init(&g->names, &g->scratch, g->m);
+    if (owner && g->names_owner != owner) {
+        g->names_owner = owner;
+        g->own_names = (ModuleNames){.arena = &g->scratch};
+        module_names_add(&g->own_names, g->m->fns.at[owner - 1], 1);
+    }
+    return owner ? &g->own_names : &g->names;
+}
+
+Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number)
+{
+    char stem[4096];
+    Tables *t = v->owner ? g->m->fns.at[v->owner - 1]->tables : &g->m->tables;
+    size_t n = strlen(name_text(t, global_sym(g, v)->name, stem, sizeof stem - strlen(suffix)));
+    memcpy(stem + n, suffix, strlen(suffix) + 1);
+    return module_names_make(names_for(g, v->owner), g->m, t, stem, number);
+}
+
+/* -- Remarks -------------------------------------------------------------------------------------------- */
+
+static const Tables *tables_of(const Globals *g, uint32_t owner)
+{
+    return owner ? g->m->fns.at[owner - 1]->tables : &g->m->tables;
+}
+
+static void report(Globals *g, SymId sym, uint32_t owner, RemarkKind kind, const char *name, const char *text)
+{
+    char variable[200];
+    const Sym *s = owner ? ir_sym(g->m->fns.at[owner - 1], sym) : &g->m->syms.at[sym];
+    remarks_start(g->ctx->remarks);
+    remark(g->ctx, NULL, 0, kind, name, "{Variable:%s} %s",
+           name_text(tables_of(g, owner), s->name, variable, sizeof variable), text);
+}
+
+void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *name, const char *fmt, ...)
+{
+    char text[400];
+    if (!remarks_wanted(g->ctx))
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    report(g, v->sym, v->owner, kind, name, text);
+}
+
+void globals_report(Globals *g)
+{
+    static const struct {
+        const char *name, *text;
+    } texts[] = {
+        [OB_ESCAPES] = {"AddressEscapes", "stays as it is: code that is not analyzed has its address"},
+        [OB_OUTSIDE] = {"IndexUnknown", "stays as it is: an access is outside of it"},
+        [OB_LAYOUT] = {"LayoutMatters", "stays as it is: some code depends on the layout of .shared"},
+        [OB_FUNCTION] = {"FunctionStays", "stays as it is: a function that is kept as it is names it"},
+    };
+    const Module *m = g->m;
+    if (!remarks_wanted(g->ctx))
+        return;
+    for (uint32_t k = 1; k < g->at.n; k++)
+        if (g->at.at[k].obstacle)
+            global_remark(g, &g->at.at[k], RM_MISSED, texts[g->at.at[k].obstacle].name, "%s",
+                          texts[g->at.at[k].obstacle].text);
+    for (uint32_t k = 0; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        const Sym *s = item->kind == ITEM_VAR ? &m->syms.at[item->index] : NULL;
+        if (s && is_variable(s) && class_of(g, s, item->index) == GV_OPEN && s->space != SP_SHARED)
+            report(g, item->index, 0, RM_MISSED, "HostMayWrite",
+                   "stays as it is: a host may access it, unless --internalize names it");
+    }
+}
