@@ -5,7 +5,7 @@
 // finds the variables that only code of the module can name, and all accesses to them (variables.c). Then strategies
 // change them, and the next round looks at the result:
 //
-//     dead        a variable that nothing names goes
+//     dead        a variable that nothing names goes, after the functions that nothing reaches (OriDeadFunctions)
 //     A           loads of a variable that keeps its initial value become constants (constants.c); one that also holds
 //                 one other value becomes a flag (flags.c)
 //     B           a variable is split into fields (split.c)
@@ -99,6 +99,8 @@ bool phase_global_opt(Ctx *ctx, Module *m)
     bool progress = false;
     Knobs knobs;
     knobs_init(&knobs, ctx->settings, &ctx->heap);
+    if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE))
+        progress = phase_dead_functions(ctx, m);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
         Globals g = {.ctx = ctx, .m = m, .knobs = &knobs};
         arena_init(&g.scratch, &ctx->heap);

@@ -282,14 +282,24 @@ static bool reject_escaped(Globals *g, uint32_t index, const Pointers *p, bool a
     return any;
 }
 
-// Unoptimized code keeps addresses in `.local` variables, also those that were the parameters of inlined calls. So
-// these are promoted first if a variable escapes.
+// True if a variable escapes in a function, or some access to one has no known offset.
+static bool is_unclear(Globals *g, uint32_t index, const Pointers *p)
+{
+    for (uint32_t k = 0; k < p->accesses.n; k++) {
+        const Pointer *at = p->accesses.at[k].at;
+        if (at->sym && !pointer_is_exact(at) && variable_of(g, index, at->sym))
+            return true;
+    }
+    return reject_escaped(g, index, p, true);
+}
+
+// Unoptimized code keeps addresses and indices in `.local` variables, and so do the parameters of inlined calls. These
+// variables are promoted first if that may help.
 static const Pointers *find_pointers(Globals *g, uint32_t index)
 {
     Fn *fn = g->m->fns.at[index];
     const Pointers *p = pointers_of(fn);
-    if (!(fn->classes & IC_LOCAL) || !reject_escaped(g, index, p, true) ||
-        !phase_subpass(g->ctx, fn, PH_PROMOTE_MEMORY))
+    if (!(fn->classes & IC_LOCAL) || !is_unclear(g, index, p) || !phase_subpass(g->ctx, fn, PH_PROMOTE_MEMORY))
         return p;
     g->promoted = true;
     return pointers_of(fn);
