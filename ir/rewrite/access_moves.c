@@ -21,8 +21,7 @@ Width width_of_operand(const Fn *fn, Operand o)
 
 Width width_of_bytes(uint32_t bytes) { return bytes >= 8 ? W64 : bytes >= 4 ? W32 : W16; }
 
-// Returns the low bytes of a constant, extended.
-static Operand extended(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Width to)
+Operand extended_constant(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Width to)
 {
     uint32_t unused = 64 - MIN(8 * bytes, 64u);
     uint64_t bits = tab_const(fn->tables, op_index(src)).bits << unused;
@@ -38,7 +37,7 @@ static DescId make_move(Fn *fn, const AccessMove *move, Operand ops[static 4], u
     Width to = width_of_operand(fn, move->dst), meant = bytes == 1 ? W8 : width_of_bytes(bytes), from;
     *n = 0;
     ops[(*n)++] = op_def(move->dst);
-    ops[(*n)++] = op_kind(src) == K_IMM ? extended(fn, src, bytes, is_signed, to) : src;
+    ops[(*n)++] = op_kind(src) == K_IMM ? extended_constant(fn, src, bytes, is_signed, to) : src;
     if (move->tail.flags & IF_TIED)
         ops[(*n)++] = move->tail.old;
     if (move->tail.flags & IF_GUARDED)

@@ -104,6 +104,8 @@ typedef struct AccessMove {
     bool is_signed;
     Tail tail;
 } AccessMove;
+// Returns the low bytes of a constant, extended to a width.
+Operand extended_constant(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Width to);
 void insert_access_move(Fn *fn, InstrId before, const AccessMove *move);
 void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move);
 

@@ -3,8 +3,7 @@
 //
 // Strategy A of GlobalOpt (row 163), for internal variables with an initial value, of at most GlobalOptMaxBits bits
 // with the padding to their alignment. The variable keeps its value if each store to it stores what it holds. Then each
-// load from a known offset is a constant, and these stores go. If no other access is left, the variable goes with them
-// (dead_functions.c).
+// load from a known offset is a constant, and these stores go. If no other access is left, the variable goes with them.
 //
 //     const @limits align 4 size 8 = { .b32 10, 20 }
 //     R1 = ld.const.b32 [@limits+4]                 ->      R1 = mov.b32 20
@@ -73,8 +72,12 @@ uint64_t padded_bits(const Sym *s)
 static bool keeps_value(Globals *g, const Global *v)
 {
     const Sym *s = global_sym(g, v);
-    if (v->obstacle || v->class != GV_INTERNAL || !s->init || v->ordered)
+    if (v->obstacle || v->class != GV_INTERNAL || !s->init)
         return false;
+    if (v->ordered) {
+        global_remark(g, v, RM_MISSED, "Ordered", "has a volatile, atomic or ordered access");
+        return false;
+    }
     if (padded_bits(s) > (uint64_t)knob_int(g->knobs, KNOB_GLOBAL_OPT_BITS)) {
         global_remark(g, v, RM_MISSED, "TooLarge", "has more bits than GlobalOptMaxBits");
         return false;

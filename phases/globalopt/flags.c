@@ -27,8 +27,6 @@
 // value without a select; the names .val and .notinit, since registers that phases make have no names.
 #include "phases/globalopt/globalopt.h"
 
-enum { FLAG_BYTES = 1 };
-
 // A variable with two values.
 typedef struct Flag {
     Globals *g;
@@ -82,22 +80,16 @@ static bool is_candidate(const Globals *g, const Global *v)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
-static SymId make_variable(Flag *f, const char *suffix, bool flag)
+static SymId make_flag(const Flag *f)
 {
-    Globals *g = f->g;
-    Sym sym = *global_sym(g, f->v);
-    sym.name = part_name(g, f->v, suffix, NO_NUMBER);
-    sym.flags = (sym.flags & ~(uint32_t)SYM_VISIBLE) | SYM_INTERNAL;
-    if (flag) {
-        sym.type = TY_U8;
-        sym.vec = 0;
-        sym.flags &= ~(uint32_t)SYM_ARRAY;
-        sym.align = FLAG_BYTES;
-        sym.count = sym.size = FLAG_BYTES;
-        sym.init = NULL;
-    }
-    SymId id = module_sym(g->m, sym.name, SYM_VAR);
-    g->m->syms.at[id] = sym;
+    SymId id = part_new(f->g, f->v, ".init", NO_NUMBER);
+    Sym *s = part_sym(f->g, f->v, id);
+    s->type = TY_U8;
+    s->vec = 0;
+    s->flags &= ~(uint32_t)SYM_ARRAY;
+    s->align = 1;
+    s->count = s->size = 1;
+    s->init = NULL;
     return id;
 }
 
@@ -147,10 +139,8 @@ static void change_load(const Flag *f, const GlobalAccess *access)
     insert(fn, at, access->direct, (Operand[]){op_def(op_reg(fn, body)), op_sym(f->body), zero}, 3);
     insert(fn, at, desc_make(fn->tables, OP_SETP, type_make(TC_B, W16), .mods = {MOD_NE}),
            (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, flag), op_const(fn, 0, W16)}, 3);
-    uint32_t unused = 64 - 8 * f->bytes;
-    uint64_t bits = f->other << unused;
-    bits = type_info[type].class == TC_S ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
-    Operand ops[6] = {def, op_const(fn, bits, width), op_reg(fn, body), op_reg(fn, test)};
+    Operand other = extended_constant(fn, op_const(fn, f->other, W64), f->bytes, type_info[type].class == TC_S, width);
+    Operand ops[6] = {def, other, op_reg(fn, body), op_reg(fn, test)};
     uint32_t n = 4;
     if (tail.flags & IF_TIED)
         ops[n++] = tail.old;
@@ -165,8 +155,8 @@ static void replace(Flag *f)
 {
     Globals *g = f->g;
     global_remark(g, f->v, RM_PASSED, "ConstantPromoted", "holds one of two values: a flag replaces it");
-    f->body = make_variable(f, ".body", false);
-    f->flag = make_variable(f, ".init", true);
+    f->body = part_new(g, f->v, ".body", NO_NUMBER);
+    f->flag = make_flag(f);
     FOR_ACCESSES(g, f->v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];

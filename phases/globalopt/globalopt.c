@@ -59,7 +59,7 @@ static void replace_variables(Globals *g)
     }
 }
 
-static void clean(const Globals *g)
+static void clean(Globals *g)
 {
     for (uint32_t k = 0; k < g->m->fns.n; k++) {
         Arena arena;
@@ -70,7 +70,7 @@ static void clean(const Globals *g)
             continue;
         phase_enter(g->ctx, fn, &arena);
         phase_subpass(g->ctx, fn, PH_SIMPLE_LIVE_DEAD);
-        phase_leave(g->ctx, fn, &arena);
+        global_leave(g, fn, &arena);
     }
 }
 
@@ -99,7 +99,7 @@ bool phase_global_opt(Ctx *ctx, Module *m)
     bool progress = false;
     Knobs knobs;
     knobs_init(&knobs, ctx->settings, &ctx->heap);
-    if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE))
+    if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE) && !ctx->plan.off[PH_DEAD_FUNCTIONS])
         progress = phase_dead_functions(ctx, m);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
         Globals g = {.ctx = ctx, .m = m, .knobs = &knobs};

@@ -73,11 +73,18 @@ typedef struct Globals {
     bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
     bool again;                  // another round may find more
     bool promoted;               // some function lost variables in local memory
+    bool shows_layout;           // some code depends on the layout of `.shared`
 } Globals;
 
-static inline Sym *global_sym(const Globals *g, const Global *v)
+// Returns the symbol of a variable or of a part of it.
+static inline Sym *part_sym(const Globals *g, const Global *v, SymId sym)
 {
-    return v->owner ? ir_sym(g->m->fns.at[v->owner - 1], v->sym) : &g->m->syms.at[v->sym];
+    return v->owner ? ir_sym(g->m->fns.at[v->owner - 1], sym) : &g->m->syms.at[sym];
+}
+static inline Sym *global_sym(const Globals *g, const Global *v) { return part_sym(g, v, v->sym); }
+static inline Tables *global_tables(const Globals *g, const Global *v)
+{
+    return v->owner ? g->m->fns.at[v->owner - 1]->tables : &g->m->tables;
 }
 #define FOR_ACCESSES(g, v, k) for (uint32_t k = (v)->access; k; k = (g)->accesses.at[k].next)
 #define FOR_NAMINGS(g, v, k) for (uint32_t k = (v)->naming; k; k = (g)->namings.at[k].next)
@@ -95,8 +102,13 @@ void globals_report(Globals *g);
 // Removes a variable that has lost all its accesses, at once or, if some code still has its address, in the next round.
 void global_lose_accesses(Globals *g, Global *v);
 
-// Returns the name of a part of a variable: NAME with the suffix and the number, or a similar one that is not taken.
-Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number);
+// Ends what phase_enter() began, without remarks of sub-passes that the plan runs again.
+void global_leave(Globals *g, Fn *fn, Arena *arena);
+
+/* parts.c */
+// Makes a variable of the same kind, at the same place and with the same initial value, that is not visible. Its name
+// is NAME with the suffix and the number, or a similar one that is not taken.
+SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number);
 
 /* constants.c */
 // Returns the initial value of at most 8 bytes of a variable.

@@ -152,39 +152,37 @@ static Field *field_at(const Split *s, uint64_t byte)
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
+// Returns the initial value of a field in memory of the module or function that declares it; NULL = it has none.
+static Init *initial_bytes(const Split *s, const Field *f, const Init *from)
+{
+    if (!from || from->size <= f->first)
+        return NULL;
+    Arena *arena = s->v->owner ? &s->g->m->fns.at[s->v->owner - 1]->arena : &s->g->m->arena;
+    Init *init = arena_copy(arena, from, sizeof *from);
+    init->bytes = from->bytes + f->first;
+    init->size = MIN(from->size, f->end) - f->first;
+    init->braces = true;
+    return init;
+}
+
 // Makes the variable of a field.
 static void make_variable(Split *s, Field *f, uint32_t number)
 {
-    Globals *g = s->g;
-    Fn *owner = s->v->owner ? g->m->fns.at[s->v->owner - 1] : NULL;
-    Sym sym = *global_sym(g, s->v);
-    Name name = part_name(g, s->v, ".f", number);
-    f->sym = owner ? fn_sym(owner, name, SYM_VAR) : module_sym(g->m, name, SYM_VAR);
-    uint64_t element = sym.size / sym.count, align = MAX(sym.align, 1u);
+    f->sym = part_new(s->g, s->v, ".f", number);
+    Sym *sym = part_sym(s->g, s->v, f->sym);
+    uint64_t element = sym->size / sym->count, align = MAX(sym->align, 1u);
     while (f->first % align && !s->v->masked)
         align /= 2;
-    sym.name = name;
-    sym.size = f->end - f->first;
-    if (f->first % element || sym.size % element) {
-        sym.type = TY_B8;
-        sym.vec = 0;
+    sym->size = f->end - f->first;
+    if (f->first % element || sym->size % element) {
+        sym->type = TY_B8;
+        sym->vec = 0;
         element = 1;
     }
-    sym.count = sym.size / element;
-    sym.align = MAX((uint32_t)align, f->align);
-    sym.flags = (sym.flags & ~(uint32_t)SYM_VISIBLE) | SYM_ALIGNED | SYM_ARRAY;
-    sym.flags |= s->v->class == GV_INTERNAL ? SYM_INTERNAL : 0;
-    if (sym.init) {
-        const Init *from = sym.init;
-        sym.init = NULL;
-        if (from->size > f->first) {
-            sym.init = arena_copy(owner ? &owner->arena : &g->m->arena, from, sizeof *from);
-            sym.init->bytes = from->bytes + f->first;
-            sym.init->size = MIN(from->size, f->end) - f->first;
-            sym.init->braces = true;
-        }
-    }
-    *(owner ? ir_sym(owner, f->sym) : &g->m->syms.at[f->sym]) = sym;
+    sym->count = sym->size / element;
+    sym->align = MAX((uint32_t)align, f->align);
+    sym->flags |= SYM_ALIGNED | SYM_ARRAY;
+    sym->init = initial_bytes(s, f, sym->init);
 }
 
 // Makes the variables of the fields, with consecutive ids; returns the first one.

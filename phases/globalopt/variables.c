@@ -12,6 +12,8 @@
 //     a function that may not change names it       debug information, --entry
 //     it is .shared, and code depends on the layout an access to a constant address, %total_smem_size
 //
+// PTX does not say where `.shared` variables lie, so a number that code computes otherwise is the address of none.
+//
 // The pointer analysis finds the accesses: if the address of a variable does not escape in a function, each access of
 // the function to it has this variable as its underlying object. An access beyond the end of a variable is undefined,
 // so an unknown index reaches the whole variable, and no other one.
@@ -165,8 +167,8 @@ static void add_access(Globals *g, uint32_t index, const MemAccess *at)
     VEC_PUSH(&g->scratch, &g->accesses, access);
 }
 
-// Records the variables that an instruction names; true if there are any. The address of one that it names in another
-// place than that of an address escapes.
+// Records the variables that an instruction names; true if there are any. A variable that is not the base of an address
+// escapes.
 static bool find_named(Globals *g, uint32_t index, InstrId id)
 {
     const Fn *fn = g->m->fns.at[index];
@@ -208,13 +210,6 @@ static bool shows_layout(Fn *fn, const Instr *i)
         return false;
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
     return (space == SP_SHARED || space == SP_CLUSTER) && is_number(fn, first);
-}
-
-static void reject_shared(Globals *g)
-{
-    for (uint32_t k = 1; k < g->at.n; k++)
-        if (global_sym(g, &g->at.at[k])->space == SP_SHARED)
-            reject(&g->at.at[k], OB_LAYOUT);
 }
 
 // Rejects the variables that a function names, those from this naming on.
@@ -264,33 +259,33 @@ static void find_masked(Globals *g, uint32_t index, const Pointers *p, InstrId i
     }
 }
 
-// Rejects the variables that escape in a function; with `ask`, only tells if there are any.
-static bool reject_escaped(Globals *g, uint32_t index, const Pointers *p, bool ask)
+// Returns the number of symbols that may escape in a function, those of the module first.
+static uint32_t count_escaped(const Globals *g, uint32_t index, const Pointers *p)
 {
-    const Fn *fn = g->m->fns.at[index];
-    bool any = false;
-    for (uint32_t k = 0; k < p->module_escaped.n + fn->syms.n; k++) {
-        uint32_t local = k - p->module_escaped.n, v = 0;
-        if (k < p->module_escaped.n)
-            v = g->of_module[p->module_escaped.at[k]];
-        else if (local && p->escaped[local] && g->of_local[index])
-            v = g->of_local[index][local];
-        any |= v != 0;
-        if (!ask)
-            reject(&g->at.at[v], OB_ESCAPES);
-    }
-    return any;
+    return p->module_escaped.n + (g->of_local[index] ? g->m->fns.at[index]->syms.n : 0);
+}
+
+// Returns the variable that the kth of these symbols is if it escapes; 0 = none.
+static uint32_t escaped_variable(const Globals *g, uint32_t index, const Pointers *p, uint32_t k)
+{
+    if (k < p->module_escaped.n)
+        return g->of_module[p->module_escaped.at[k]];
+    uint32_t local = k - p->module_escaped.n;
+    return local && p->escaped[local] ? g->of_local[index][local] : 0;
 }
 
 // True if a variable escapes in a function, or some access to one has no known offset.
-static bool is_unclear(Globals *g, uint32_t index, const Pointers *p)
+static bool is_unclear(const Globals *g, uint32_t index, const Pointers *p)
 {
     for (uint32_t k = 0; k < p->accesses.n; k++) {
         const Pointer *at = p->accesses.at[k].at;
         if (at->sym && !pointer_is_exact(at) && variable_of(g, index, at->sym))
             return true;
     }
-    return reject_escaped(g, index, p, true);
+    for (uint32_t k = 0; k < count_escaped(g, index, p); k++)
+        if (escaped_variable(g, index, p, k))
+            return true;
+    return false;
 }
 
 // Unoptimized code keeps addresses and indices in `.local` variables, and so do the parameters of inlined calls. These
@@ -311,29 +306,35 @@ static void analyze(Globals *g, uint32_t index)
     Arena arena;
     phase_enter(g->ctx, fn, &arena);
     const Pointers *p = find_pointers(g, index);
-    reject_escaped(g, index, p, false);
+    for (uint32_t k = 0; k < count_escaped(g, index, p); k++)
+        reject(&g->at.at[escaped_variable(g, index, p, k)], OB_ESCAPES);
     for (uint32_t k = 0; k < p->accesses.n; k++)
         if (p->accesses.at[k].at->sym && variable_of(g, index, p->accesses.at[k].at->sym))
             add_access(g, index, &p->accesses.at[k]);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
             find_masked(g, index, p, id);
-    phase_leave(g->ctx, fn, &arena);
+    global_leave(g, fn, &arena);
+}
+
+void global_leave(Globals *g, Fn *fn, Arena *arena)
+{
+    if (g->ctx->remarks)
+        remarks_drop_others(g->ctx->remarks, PH_GLOBAL_OPT);
+    phase_leave(g->ctx, fn, arena);
 }
 
 static void visit_function(Globals *g, uint32_t index)
 {
     Fn *fn = g->m->fns.at[index];
     uint32_t first = g->namings.n;
-    bool any = false, shows = false;
+    bool any = false;
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             any |= find_named(g, index, id);
-            shows |= shows_layout(fn, i);
+            g->shows_layout = g->shows_layout || shows_layout(fn, i);
         }
-    if (shows)
-        reject_shared(g);
     visit_data_of(g, index);
     if (!any)
         return;
@@ -351,6 +352,9 @@ void globals_find(Globals *g)
     for (uint32_t k = 0; k < m->fns.n && g->at.n > 1; k++)
         if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
             visit_function(g, k);
+    for (uint32_t k = 1; k < g->at.n && g->shows_layout; k++)
+        if (global_sym(g, &g->at.at[k])->space == SP_SHARED)
+            reject(&g->at.at[k], OB_LAYOUT);
 }
 
 void global_lose_accesses(Globals *g, Global *v)
@@ -367,45 +371,15 @@ void global_lose_accesses(Globals *g, Global *v)
     }
 }
 
-/* -- Parts --------------------------------------------------------------------------------------------- */
-
-// Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
-// that declares it, or of all functions.
-static ModuleNames *names_for(Globals *g, uint32_t owner)
-{
-    if (!owner && !g->names.at.n)
-        module_names_init(&g->names, &g->scratch, g->m);
-    if (owner && g->names_owner != owner) {
-        g->names_owner = owner;
-        g->own_names = (ModuleNames){.arena = &g->scratch};
-        module_names_add(&g->own_names, g->m->fns.at[owner - 1], 1);
-    }
-    return owner ? &g->own_names : &g->names;
-}
-
-Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number)
-{
-    char stem[4096];
-    Tables *t = v->owner ? g->m->fns.at[v->owner - 1]->tables : &g->m->tables;
-    size_t n = strlen(name_text(t, global_sym(g, v)->name, stem, sizeof stem - strlen(suffix)));
-    memcpy(stem + n, suffix, strlen(suffix) + 1);
-    return module_names_make(names_for(g, v->owner), g->m, t, stem, number);
-}
-
 /* -- Remarks -------------------------------------------------------------------------------------------- */
-
-static const Tables *tables_of(const Globals *g, uint32_t owner)
-{
-    return owner ? g->m->fns.at[owner - 1]->tables : &g->m->tables;
-}
 
 static void report(Globals *g, SymId sym, uint32_t owner, RemarkKind kind, const char *name, const char *text)
 {
     char variable[200];
-    const Sym *s = owner ? ir_sym(g->m->fns.at[owner - 1], sym) : &g->m->syms.at[sym];
+    const Global v = {.sym = sym, .owner = owner};
     remarks_start(g->ctx->remarks);
     remark(g->ctx, NULL, 0, kind, name, "{Variable:%s} %s",
-           name_text(tables_of(g, owner), s->name, variable, sizeof variable), text);
+           name_text(global_tables(g, &v), global_sym(g, &v)->name, variable, sizeof variable), text);
 }
 
 void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *name, const char *fmt, ...)

@@ -4,8 +4,8 @@
 // Sub-pass: OriInline, before slot 0. The functions are visited in the bottom-up order of the call graph. In a
 // function, the calls of functions that were visited before are inlined (ir/rewrite/inline_call.c). If the function has
 // callers itself, it is then optimized (prepare.c), so that its size is that of optimized code, and so that callers
-// copy little; a large function of optimized code without inlined calls is not. Each function that remains runs the
-// rest of the plan once.
+// copy little. A large callee that the frontend optimized stays as it is if nothing was inlined into it. Each function
+// that remains runs the rest of the plan once.
 //
 //     R1 = ld.param.b32 [@n]                         R1 = ld.param.b32 [@n]
 //     st.param.b32 [@a0], R1          #1             st.local.b32 [@x], R1
@@ -46,7 +46,7 @@
 enum {
     TURNS = 3,
     SEARCHES = 8,
-    SHRINKS = 2,  // times that optimization may divide the size of optimized code
+    LARGE = 2,  // times InlineThreshold: an optimized callee of more instructions does not become small
 };
 
 // A function as a callee.
@@ -324,11 +324,11 @@ static void find_tables(Inlining *in)
     in->symbols = in->m->syms.n;
 }
 
-// False if a callee was optimized by the frontend and is so large that prepare_function() would not make it small.
+// False for a large callee that the frontend optimized.
 static bool may_become_small(const Inlining *in, const Fn *fn)
 {
     int64_t threshold = knob_int(&in->ctx->knobs, KNOB_INLINE_THRESHOLD);
-    return in->naive[in->node] || callee_cost(fn).size <= SHRINKS * threshold;
+    return in->naive[in->node] || callee_cost(fn).size <= LARGE * threshold;
 }
 
 // Inlines calls of a function, and optimizes it if it is a callee or has calls through registers. If such calls become

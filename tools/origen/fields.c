@@ -355,20 +355,6 @@ void structures_enter(Gen *g)
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-static void load_field(Gen *g, const Object *o)
-{
-    Move m = move_pick(g, o, o->bytes);
-    Place p = place_in(g, o, move_bytes(m));
-    load_at(g, m, &p);
-}
-
-static void store_field(Gen *g, const Object *o)
-{
-    Move m = move_pick(g, o, o->bytes);
-    Place p = place_in(g, o, move_bytes(m));
-    store_at(g, m, &p);
-}
-
 // Updates a field by the operation that all threads use for this field.
 static void count(Gen *g, const Field *f, const Object *o)
 {
@@ -393,13 +379,13 @@ static void access_owned(Gen *g, const Structure *s, const Field *f, const Objec
 {
     bool kept = f->use == USE_KEPT;
     if (f->use != USE_WRITTEN && f->use != USE_STAGED && chance(g, 1, 2))
-        load_field(g, o);
+        load_from(g, o);
     else if (kept)
         store_numbers(g, s, o, !chance(g, 1, 6));
     else if (f->use == USE_OWNED && f->align >= 4 && chance(g, 1, 6))
         own_atomic(g, o);
     else
-        store_field(g, o);
+        store_to(g, o);
 }
 
 // Accesses a field under a guard or a branch that only the owner passes.
@@ -429,13 +415,13 @@ static void access_field(Gen *g, const Structure *s, const Field *f)
     bool by_owner = f->use == USE_WRITTEN || f->use == USE_OWNED || f->use == USE_KEPT;
     Object o = object_of_field(g, s, f);
     if (f->use == USE_READ)
-        load_field(g, &o);
+        load_from(g, &o);
     else if (f->use == USE_COUNTED)
         count(g, f, &o);
     else if (by_owner || (f->use == USE_STAGED && kernel && g->kernels.n == f->kernel))
         access_by_owner(g, s, f, &o);
     else if (f->use == USE_STAGED && kernel)
-        load_field(g, &o);
+        load_from(g, &o);
 }
 
 static const Structure *pick_structure(Gen *g)
@@ -471,7 +457,7 @@ static void pass(Gen *g, const Structure *s, const Object *o)
     if (chance(g, 1, 4))
         store_numbers(g, s, o, false);
     else
-        store_field(g, o);
+        store_to(g, o);
     fn->guard = NULL;
 }
 
@@ -492,7 +478,7 @@ void make_field_exchange(Gen *g, uint32_t n)
     for (uint32_t k = 0; k < s->n; k++)
         if ((s->fields[k].use == USE_PASSED || s->fields[k].use == USE_COUNTED) && chance(g, 1, 2)) {
             Object o = object_of_field(g, s, &s->fields[k]);
-            load_field(g, &o);
+            load_from(g, &o);
         }
     code(g, "<bar|barrier>.sync 0;");
 }

@@ -276,7 +276,7 @@ void load_from(Gen *g, const Object *o)
     load_at(g, m, &p);
 }
 
-static void store_to(Gen *g, const Object *o)
+void store_to(Gen *g, const Object *o)
 {
     Move m = move_pick(g, o, o->bytes);
     Place p = place_in(g, o, move_bytes(m));

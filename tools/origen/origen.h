@@ -383,6 +383,7 @@ static inline uint32_t move_bytes(Move m) { return m.n * m.access->bytes; }
 void load_at(Gen *g, Move m, const Place *p);
 void store_at(Gen *g, Move m, const Place *p);
 void load_from(Gen *g, const Object *o);
+void store_to(Gen *g, const Object *o);
 void store_all(Gen *g, const Object *o);                   // stores to all bytes
 void load_all(Gen *g, const Object *o);                    // loads all bytes
 void address_of(Gen *g, const Object *o, Value *address);  // address in its own space

@@ -176,23 +176,18 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
     differ(c, fn, text);
 }
 
-static bool is_same(const SavedRegion *a, bool symbol, const char *name, uint64_t size)
+// Returns the region of a saved one, from `from` on and then from the start. Variables may have other numbers in a
+// module that was read back, or be gone. A chain of launches has several buffers with one name, in their order; those
+// that were found are `used`.
+static uint32_t find_region(const RunState *s, const SavedRegion *a, uint32_t from, bool *used)
 {
-    return !a->symbol == !symbol && a->size == size && strcmp(a->name, name) == 0;
-}
-
-// Returns the region of a saved one. Variables may have other numbers in a module that was read back, or be gone; a
-// chain of launches has several buffers with one name.
-static uint32_t find_region(const RunState *s, const OriginalLaunch *launch, uint32_t saved)
-{
-    const SavedRegion *all = launch->saved_regions.at, *a = &all[saved];
-    uint32_t before = 0;
-    for (uint32_t k = 0; k < saved; k++)
-        before += is_same(a, all[k].symbol, all[k].name, all[k].size);
     for (uint32_t k = 0; k < s->regions.n; k++) {
-        const RunRegion *r = &s->regions.at[k];
-        if (!r->nondet && is_same(a, r->symbol, r->name, r->size) && before-- == 0)
-            return k;
+        uint32_t at = (from + k) % s->regions.n;
+        const RunRegion *r = &s->regions.at[at];
+        if (used[at] || r->nondet || !r->symbol != !a->symbol || r->size != a->size || strcmp(r->name, a->name) != 0)
+            continue;
+        used[at] = true;
+        return at;
     }
     return UINT32_MAX;
 }
@@ -212,15 +207,21 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
 {
     const RunState *s = &chain->state;
     TextBuffer printed = collect_printed(chain);
+    uint32_t next = 0;
+    Arena scratch;
+    arena_init(&scratch, &c->ctx->heap);
+    bool *used = NEW_ARRAY(&scratch, bool, s->regions.n);
     for (uint32_t k = 0; k < launch->saved_regions.n; k++) {
         const SavedRegion *a = &launch->saved_regions.at[k];
-        uint32_t region = find_region(s, launch, k);
+        uint32_t region = find_region(s, a, next, used);
+        next = region == UINT32_MAX ? next : region + 1;
         if (region == UINT32_MAX || (a->symbol && module_internalizes(c->ctx, c->module, a->symbol)))
             continue;  // the module no longer uses the variable, or nothing else may read it
         uint64_t offset = first_difference(a, s->here.at[region].bytes);
         if (offset < a->size)
             differ_at(c, fn, chain, launch, region, a, offset);
     }
+    arena_free(&scratch);
     if (printed.n != launch->printed.n || (printed.n && memcmp(printed.at, launch->printed.at, printed.n) != 0)) {
         char text[100];
         snprintf(text, sizeof text, "launch %u prints different text", s->number);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Makes the variables that replace another one, and their names.
+#include "phases/globalopt/globalopt.h"
+
+// Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
+// that declares it, or of all functions.
+static ModuleNames *names_for(Globals *g, uint32_t owner)
+{
+    if (!owner && !g->names.at.n)
+        module_names_init(&g->names, &g->scratch, g->m);
+    if (owner && g->names_owner != owner) {
+        g->names_owner = owner;
+        g->own_names = (ModuleNames){.arena = &g->scratch};
+        module_names_add(&g->own_names, g->m->fns.at[owner - 1], 1);
+    }
+    return owner ? &g->own_names : &g->names;
+}
+
+// Returns NAME with a suffix and a number, or a similar name that is not taken.
+static Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number)
+{
+    char stem[4096];
+    Tables *t = global_tables(g, v);
+    size_t n = strlen(name_text(t, global_sym(g, v)->name, stem, sizeof stem - strlen(suffix)));
+    memcpy(stem + n, suffix, strlen(suffix) + 1);
+    return module_names_make(names_for(g, v->owner), g->m, t, stem, number);
+}
+
+SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number)
+{
+    Fn *owner = v->owner ? g->m->fns.at[v->owner - 1] : NULL;
+    Name name = part_name(g, v, suffix, number);
+    SymId id = owner ? fn_sym(owner, name, SYM_VAR) : module_sym(g->m, name, SYM_VAR);
+    Sym *s = part_sym(g, v, id);
+    *s = *global_sym(g, v);
+    s->name = name;
+    s->flags &= ~(uint32_t)SYM_VISIBLE;
+    s->flags |= v->class == GV_INTERNAL ? SYM_INTERNAL : 0;
+    return id;
+}
