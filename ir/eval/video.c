@@ -19,6 +19,12 @@
 //       operands determine the signedness of the range, even if the type of d differs.
 //     - vmad of unsigned a and b subtracts an unsigned c (the ISA's table) and not a signed one (its pseudocode); .sat
 //       and the shifts show the difference.
+// The code that ptxas 13.0 makes for sm_90 differs from the ISA in these cases, at each of its levels (seen on an
+// H200). They are computed as in the ISA, but not folded either:
+//     - .sat to a part of d takes the low 32 bits of the primary result as unsigned, so -1 becomes the greatest value
+//       of the part, and d.h1 becomes 0.
+//     - .sat with .min or .max gives other results for some unsigned operands.
+//     - vmad of unsigned a and b shifts the low 32 bits of the sum as a signed number.
 // Forms outside the ISA's syntax do not decode: an unused c, a minus except in vmad.
 #include "ir/eval/eval_internal.h"
 
@@ -361,6 +367,7 @@ static bool decode_scalar(Eval *e, const Place *places)
     e->run = run_scalar;
     e->nofold |= e->combine && e->combine != MOD_ADD && !e->sat && !always_fits(e);
     e->nofold |= e->op == OP_VSHL && e->sat;
+    e->nofold |= e->sat && (merge || (e->combine && e->combine != MOD_ADD));
     if (places[1].minus || places[2].minus || places[3].minus || (merge && e->combine))
         return false;
     return e->nin == 2 + (merge || e->combine);
@@ -380,7 +387,7 @@ static bool decode_vmad(Eval *e, const Place *places)
     e->select[3] |= (uint8_t)((minus_product ? MINUS_PRODUCT : 0) | (minus_c ? MINUS_C : 0));
     e->run = run_vmad;
     e->nofold |= e->sat && (e->is_signed != final || factors != final);
-    e->nofold |= e->extra && product != final;
+    e->nofold |= e->extra && (product != final || !factors);
     return true;
 }
 

@@ -24,7 +24,9 @@ typedef struct Driver {
     DRIVER_FUNCTIONS(MEMBER)
 #undef MEMBER
     CuDevice device;
-    int sm;  // 90 for 9.0
+    CuContext *context;  // of all files, until a kernel fails
+    int sm;              // 90 for 9.0
+    int level;           // optimization level of the driver's compiler; -1 = its default
 } Driver;
 
 // A region on the GPU. Its view has the bytes after the run.
@@ -37,14 +39,13 @@ typedef enum { PASSED, FAILED, SKIPPED, VERDICTS } Verdict;
 
 // State of one .run file.
 typedef struct Job {
-    const Driver *driver;
+    Driver *driver;
     const char *replacement;  // --file
     Ctx ctx;
     RunPlan plan;
     Source run_source, source;
     Module *module;
     RunState state;
-    CuContext *context;
     CuModule *there;
     VEC(Remote) remotes;  // remote of each region of the state
     VEC(RunView) views;   // view of each remote
@@ -87,9 +88,10 @@ static bool download(Job *job, const RunLaunch *l, uint32_t k)
 static bool load_module(Job *job, const RunLaunch *l)
 {
     char log[4096] = "";
-    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-    CuResult r = job->driver->module_load(&job->there, job->source.text, ARRAY_LEN(options), options, values);
+    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES, CU_JIT_LEVEL};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(intptr_t)job->driver->level};
+    unsigned n = ARRAY_LEN(options) - (job->driver->level < 0);
+    CuResult r = job->driver->module_load(&job->there, job->source.text, n, options, values);
     if (r == CU_SUCCESS)
         return true;
     job->there = NULL;
@@ -156,11 +158,13 @@ static void end_launches(Job *job)
 // Loads the module in its initial state.
 static bool start_launches(Job *job, const RunLaunch *l)
 {
+    Driver *d = job->driver;
     end_launches(job);
-    if (!job->context &&
-        !driver_ok(job, l, job->driver->context_create(&job->context, 0, job->driver->device), "cuCtxCreate"))
-        return false;
-    job->driver->context_limit(CU_LIMIT_STACK, STACK);  // for deep recursions; most kernels need less, so it may fail
+    if (!d->context) {
+        if (!driver_ok(job, l, d->context_create(&d->context, 0, d->device), "cuCtxCreate"))
+            return false;
+        d->context_limit(CU_LIMIT_STACK, STACK);  // for deep recursions; most kernels need less, so it may fail
+    }
     return load_module(job, l);
 }
 
@@ -168,8 +172,8 @@ static bool start_launches(Job *job, const RunLaunch *l)
 static void lose_context(Job *job)
 {
     end_launches(job);
-    job->driver->context_destroy(job->context);
-    job->context = NULL;
+    job->driver->context_destroy(job->driver->context);
+    job->driver->context = NULL;
     job->lost = true;
 }
 
@@ -461,7 +465,7 @@ static bool open_driver(Driver *d)
 
 /* -- The program ---------------------------------------------------------------------------------------- */
 
-static void run_job(const Driver *driver, const char *replacement, const char *path, uint32_t *verdicts)
+static void run_job(Driver *driver, const char *replacement, const char *path, uint32_t *verdicts)
 {
     static Job job;  // too large for the stack
     jmp_buf unwind;
@@ -480,8 +484,6 @@ static void run_job(const Driver *driver, const char *replacement, const char *p
         run_file(&job, path);
         end_launches(&job);
     }
-    if (job.context)
-        driver->context_destroy(job.context);
     source_close(&job.source);
     source_close(&job.run_source);
     heap_release(&job.ctx.heap);
@@ -491,19 +493,30 @@ static void run_job(const Driver *driver, const char *replacement, const char *p
 
 static int usage(void)
 {
-    fputs("usage: gpurun [--file PTX] FILE.run...\n", stderr);
+    fputs("usage: gpurun [--jit-level 0|1|2|3|4] [--file PTX] FILE.run...\n", stderr);
     return ST_USAGE;
+}
+
+// Returns the argument of an option at argv[*at], which is passed; NULL if the option is not there.
+static const char *option(char **argv, int argc, int *at, const char *name)
+{
+    if (*at + 1 >= argc || strcmp(argv[*at], name) != 0)
+        return NULL;
+    *at += 2;
+    return argv[*at - 1];
 }
 
 int main(int argc, char **argv)
 {
-    Driver driver = {0};
-    const char *replacement = NULL;
+    Driver driver = {.level = -1};
     uint32_t verdicts[VERDICTS] = {0};
     int at = 1;
-    if (argc > 2 && strcmp(argv[1], "--file") == 0) {
-        replacement = argv[2];
-        at = 3;
+    const char *level = option(argv, argc, &at, "--jit-level");
+    const char *replacement = option(argv, argc, &at, "--file");
+    if (level) {
+        driver.level = level[0] - '0';
+        if (driver.level < 0 || driver.level > 4 || level[1])
+            return usage();
     }
     if (at == argc || argv[at][0] == '-' || (replacement && argc > at + 1))
         return usage();
@@ -511,6 +524,8 @@ int main(int argc, char **argv)
         return ST_OK;
     for (; at < argc; at++)
         run_job(&driver, replacement, argv[at], verdicts);
+    if (driver.context)
+        driver.context_destroy(driver.context);
     printf("%u passed, %u failed", verdicts[PASSED], verdicts[FAILED]);
     if (verdicts[SKIPPED])
         printf(", %u skipped", verdicts[SKIPPED]);

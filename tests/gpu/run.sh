@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # run.sh: runs the launches of samples/run on a GPU, on the PTX that each .run file names and on the other forms of the
-# sample. Compares with the expectations of the files and with the interpreter (gpurun.c).
+# sample, and on what oriopt makes of each. Compares with the expectations of the files and with the interpreter
+# (gpurun.c).
 #
 #   tests/gpu/run.sh [FILES.run...]
 #   tests/gpu/run.sh --self-test      tests gpurun itself, with a substitute for the driver (fake_cuda.c); needs no GPU
@@ -63,16 +64,27 @@ try() {
     skipped=$((skipped + ${3:-0}))
 }
 
+# try_both RUN PTX: on a form of the sample, and on what oriopt makes of it.
+try_both() {
+    try "$2" --file "$2" "$1"
+    if "$ORIOPT" -O3 -o "$work/optimized.ptx" "$2" 2>"$work/err"; then
+        try "$2, optimized" --file "$work/optimized.ptx" "$1"
+    else
+        bad "oriopt $2: $(head -n 1 "$work/err")"
+    fi
+}
+
 run_all() {
     [ $# -gt 0 ] || set -- samples/run/*.run samples/run/handwritten/*.run
     for run; do
-        grep -q '^file .*\.ptx' "$run" || continue  # a driver accepts only PTX
+        file=$(sed -n 's/^file \(.*\.ptx\)$/\1/p' "$run")
+        [ "$file" ] || continue  # a driver accepts only PTX
         name=$(basename "$run" .run)
-        try "$run" "$run"
+        try_both "$run" "$(dirname "$run")/$file"
         for form in sm_90 O0; do
             ptx=samples/ptx/$name.$form.ptx
             [ "$(dirname "$run")" = samples/run ] && [ -e "$ptx" ] && [ ! -e "samples/run/$name.$form.run" ] || continue
-            try "$run $form" --file "$ptx" "$run"
+            try_both "$run" "$ptx"
         done
     done
 }
@@ -178,6 +190,8 @@ END
     expect 'another module' 1 'arg1:f32[3] is 6, expected 8' --file "$work/add.ptx" "$work/k.run"
     expect 'a newer target' 0 '0 passed, 0 failed, 3 skipped' --file "$work/new.ptx" "$work/k.run"
     expect 'a target of one architecture' 0 'its target is of another architecture' --file "$work/other.ptx" "$work/k.run"
+    expect 'a level of the driver' 0 '3 passed, 0 failed' --jit-level 0 "$work/k.run"
+    expect 'no such level' 2 'usage:' --jit-level 5 "$work/k.run"
     expect 'no operand' 2 'usage:'
     trouble none 'no device' 0 'SKIP gpurun: there is no GPU: no device' "$work/k.run"
     trouble old 'no device that the driver knows' 0 'SKIP gpurun: there is no GPU' "$work/k.run"
