@@ -221,7 +221,8 @@ typedef struct GvnCounters {
 #define MODULE_COUNTERS(COUNTER) \
     COUNTER(calls_inlined, "calls inlined") COUNTER(calls_devirtualized, "calls devirtualized") \
     COUNTER(functions_removed, "functions removed") COUNTER(variables_removed, "variables removed") \
-    COUNTER(variables_promoted, "variables promoted") COUNTER(variables_split, "variables split")
+    COUNTER(variables_promoted, "variables promoted") COUNTER(variables_split, "variables split") \
+    COUNTER(mallocs_replaced, "mallocs replaced")
 // clang-format on
 typedef struct ModuleCounters {
 #define COUNTER(name, text) uint32_t name;

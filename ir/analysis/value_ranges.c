@@ -95,17 +95,10 @@ static void read_directives(ValueRanges *k)
         const Directive *d = &fn->directives.at[n];
         Str text = tab_str(fn->tables, d->text);
         bool exactly = text.len == 8 && memcmp(text.text, ".reqntid", 8) == 0;
-        bool at_most = text.len == 8 && memcmp(text.text, ".maxntid", 8) == 0;
-        if ((!exactly && !at_most) || !d->n)
-            continue;
-        uint64_t product = 1;
-        for (uint32_t v = 0; v < d->n; v++)
-            product = MIN(product * d->value[v], 1024u);
-        if (product && (!k->threads || product < k->threads))
-            k->threads = (uint32_t)product;
-        for (uint32_t v = 0; v < 3 && exactly; v++)
+        for (uint32_t v = 0; v < 3 && exactly && d->n; v++)
             k->size[v] = v < d->n ? d->value[v] : 1;
     }
+    k->threads = fn_threads(fn);
 }
 
 static ValueRange special_register(const ValueRanges *k, uint32_t sreg)

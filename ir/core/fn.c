@@ -41,6 +41,23 @@ Fn *fn_new(Module *m, SymId sym)
     return fn;
 }
 
+uint32_t fn_threads(const Fn *fn)
+{
+    uint32_t threads = 0;
+    for (uint32_t n = 0; n < fn->directives.n && fn->flags & FN_KERNEL; n++) {
+        const Directive *d = &fn->directives.at[n];
+        Str text = tab_str(fn->tables, d->text);
+        if (!d->n || (!str_is(text, ".reqntid") && !str_is(text, ".maxntid")))
+            continue;
+        uint64_t product = 1;
+        for (uint32_t v = 0; v < d->n; v++)
+            product = MIN(product * d->value[v], 1024u);
+        if (product && (!threads || product < threads))
+            threads = (uint32_t)product;
+    }
+    return threads;
+}
+
 void fn_free(Fn *fn)
 {
     Arena arena = fn->arena;  // the function itself lies in it

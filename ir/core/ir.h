@@ -830,6 +830,8 @@ static inline bool module_takes(const Module *m, Isa needs)
 /* fn.c */
 // Returns a new function without a place in the module.
 Fn *fn_new(Module *m, SymId sym);
+// Returns the greatest number of threads in a CTA of a kernel that .reqntid and .maxntid permit; 0 = not declared.
+uint32_t fn_threads(const Fn *fn);
 void fn_free(Fn *fn);
 // Gives the function empty tables of instructions and operands in new memory.
 void code_init(Fn *fn);

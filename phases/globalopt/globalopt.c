@@ -9,14 +9,14 @@
 //     A           loads of a variable that keeps its initial value become constants (constants.c); one that also holds
 //                 one other value becomes a flag (flags.c)
 //     B           a variable is split into fields (split.c)
+//     C           a variable replaces memory of malloc (malloc.c)
 //
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
 //
 // Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
 // candidates, so it is read and written in pieces.
 //
-// Documented: the order of the strategies, the gate -O2, the knobs, the repetition. Does not do: strategy C (malloc and
-// free).
+// Documented: the order of the strategies, the gate -O2, the knobs, the repetition.
 #include "phases/globalopt/globalopt.h"
 
 enum { ROUNDS = 8 };
@@ -85,6 +85,7 @@ static bool run_round(Globals *g)
     progress |= globals_place_constants(g);
     progress |= globals_make_flags(g);
     progress |= globals_split(g);
+    progress |= globals_replace_malloc(g);
     if (progress) {
         replace_variables(g);
         clean(g);

@@ -132,4 +132,8 @@ bool globals_make_flags(Globals *g);
 // Splits variables into fields; returns progress.
 bool globals_split(Globals *g);
 
+/* malloc.c */
+// Replaces memory of malloc by variables; returns progress.
+bool globals_replace_malloc(Globals *g);
+
 #endif
