@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Replaces memory of malloc by a variable.
 //
-// Strategy C of GlobalOpt (row 163), for a variable that holds the result of one malloc of constant size. The memory
-// becomes NAME.body, in the space of the variable, and the variable becomes NAME.init, a byte that is 1 between malloc
-// and free. Comparisons with null read the flag; if there are none, the next round removes it.
+// Strategy C of GlobalOpt (row 163), for a variable that holds the result of one malloc of constant size, or null. The
+// memory becomes NAME.body, in the space of the variable, and the variable becomes NAME.init, a byte that is 1 if the
+// pointer is not null. Comparisons with null read the flag; if there are none, the next round removes it.
 //
 //     shared @p: .u64                                       shared @p.body: .b8[32] align 16; shared @p.init: .u8
 //     st.param.b64 [@a], 32; call (@r), @malloc, (@a)       (gone)
@@ -12,7 +12,10 @@
 //     R2 = ld.shared.u64 [@p]                               R4 = ld.shared.u8 [@p.init]
 //     P0 = setp.eq.s64 R2, 0                                R2 = cvta.shared.u64 @p.body
 //     R3 = ld.u32 [R2+4]                                    P0 = setp.eq.b16 R4, 0; R3 = ld.u32 [R2+4]
-//     st.param.b64 [@b], R2; call @free, (@b)               st.shared.u8 [@p.init], 0
+//     st.param.b64 [@b], R2; call @free, (@b)               (gone)
+//
+// A register that several instructions define keeps its value, null or the address: there a load becomes a select by
+// the flag, and comparisons stay.
 //
 // This is correct if the call runs once for each NAME.body, and if no address outlives it. So the call is in a kernel
 // and in no cycle, and the pointer is used only for accesses and comparisons with null. malloc returns a memory block
@@ -20,8 +23,8 @@
 // thread, and the variable must be in `.shared`. GlobalOptMalloc says that one thread calls malloc anyway, and that no
 // two CTAs do so for a `.global` variable.
 //
-// malloc never fails then. The comparisons `<` with null are always false, and `>=` are always true; the document makes
-// the latter the flag, which would be wrong for a null pointer.
+// malloc never fails then. The document clears the flag at free, and makes `>=` the flag. In PTX a pointer stays as it
+// is after free, and each pointer is `>=` null.
 //
 // Must not fire:
 //     malloc(n), two mallocs, malloc in a loop      the memory has no constant size, or there are several blocks
@@ -45,8 +48,10 @@ typedef struct Sequence {
 typedef enum {
     CH_GONE,
     CH_ADDRESS,  // the address of the body
+    CH_SELECT,   // the address of the body, or null if the flag is 0 and null matters
     CH_SET,      // a store of 1 to the flag
     CH_CLEAR,    // a store of 0 to the flag
+    CH_STORE,    // a store to the flag, 1 if the pointer is not null
     CH_COMPARE,  // a comparison of the flag
 } Change;
 
@@ -55,22 +60,36 @@ typedef struct Edit {
     InstrId instr;
     Change change;
     bool tested;  // CH_ADDRESS: comparisons read the flag
-    RegId flag;   // CH_ADDRESS, CH_COMPARE: register of the flag; 0 = the pointer is not null
+    RegId flag;   // CH_ADDRESS: register of the flag; 0 = the pointer is not null
     uint32_t of;  // CH_COMPARE: the edit of the pointer
 } Edit;
+
+// The pointer in a register: INSIDE, JOINED, or the number of the edit that defines it.
+enum {
+    INSIDE = UINT32_MAX,      // an address in the block
+    JOINED = UINT32_MAX - 1,  // null or the address of the block
+};
+
+typedef struct Pointee {
+    RegId reg;
+    uint32_t origin;
+} Pointee;
 
 typedef struct Allocation {
     Globals *g;
     Global *v;
     Arena scratch;
-    uint32_t fn;           // the current function
-    const Analyses *a;     // of it
-    Sequence *sequences;   // of it, by call sequence
-    bool *seen;            // of it, by RegId
-    VEC(RegId) work;       // of it: registers whose uses are to be visited
-    VEC(uint32_t) origin;  // parallel: the edit of the pointer, plus 1; 0 = an address within the block
+    uint32_t fn;          // the current function
+    const Analyses *a;    // of it
+    Sequence *sequences;  // of it, by call sequence
+    uint32_t *followed;   // of it, by RegId: definitions that are pointers
+    bool *inside;         // of it, by RegId: some definition is INSIDE
+    VEC(Pointee) work;    // of it: registers whose uses are to be visited
+    VEC(RegId) whole;     // of it: registers that must not be INSIDE
+    VEC(RegId) joined;    // of it: registers whose definitions must all be pointers
     VEC(Edit) edits;
     uint32_t mallocs;
+    bool null_matters;             // an instruction that stays compares a JOINED pointer
     uint64_t bytes;                // of the block
     const char *missed, *because;  // a remark on why the variable stays
     SymId body, flag;
@@ -163,25 +182,40 @@ static bool escapes(Allocation *h)
     return miss(h, "AddressEscapes", "its memory is not only accessed: the address is used otherwise");
 }
 
-static Edit *add_edit(Allocation *h, InstrId instr, Change change)
+// Adds an edit and returns its number.
+static uint32_t add_edit(Allocation *h, InstrId instr, Change change)
 {
     VEC_PUSH(&h->scratch, &h->edits, ((Edit){.fn = h->fn, .instr = instr, .change = change}));
-    return &h->edits.at[h->edits.n - 1];
+    return h->edits.n - 1;
 }
 
-// Continues with the uses of a result, which is a pointer to the block (origin: its edit, plus 1) or into it.
+// Returns the edit of an instruction of the current function; NULL = it has none.
+static const Edit *edit_of(const Allocation *h, InstrId id)
+{
+    for (uint32_t k = 0; k < h->edits.n; k++)
+        if (h->edits.at[k].fn == h->fn && h->edits.at[k].instr == id)
+            return &h->edits.at[k];
+    return NULL;
+}
+
+// Continues with the uses of a result.
 static bool follow(Allocation *h, const Instr *i, uint32_t origin)
 {
     const Fn *fn = function(h);
     Operand def = *ir_def(fn, i, 0);
-    if (!op_is_reg(def) || def.mods || ir_guarded(i) || !reg_in_ssa(ir_reg(fn, op_index(def))) ||
-        def_count(h->a, op_index(def)) != 1 || ir_reg(fn, op_index(def))->width != W64)
+    if (!op_is_reg(def) || def.mods || i->flags & IF_TIED || !reg_in_ssa(ir_reg(fn, op_index(def))) ||
+        ir_reg(fn, op_index(def))->width != W64)
         return false;
-    if (h->seen[op_index(def)])
+    RegId r = op_index(def);
+    bool joins = def_count(h->a, r) > 1;
+    h->inside[r] |= origin == INSIDE;
+    if (joins && origin < h->edits.n && h->edits.at[origin].change == CH_ADDRESS)
+        h->edits.at[origin].change = CH_SELECT;
+    if (h->followed[r]++)
         return true;
-    h->seen[op_index(def)] = true;
-    VEC_PUSH(&h->scratch, &h->work, op_index(def));
-    VEC_PUSH(&h->scratch, &h->origin, origin);
+    if (joins)
+        VEC_PUSH(&h->scratch, &h->joined, r);
+    VEC_PUSH(&h->scratch, &h->work, ((Pointee){r, joins && origin != INSIDE ? JOINED : origin}));
     return true;
 }
 
@@ -205,15 +239,11 @@ static bool is_in_cycle(Allocation *h, BlockId from)
     return false;
 }
 
-// Looks at the store of a malloc's result, an operand.
-static bool take_malloc(Allocation *h, Operand o)
+// Looks at a malloc whose result may be stored. False: it stays.
+static bool take_malloc(Allocation *h, const Sequence *s)
 {
     const Fn *fn = function(h);
-    InstrId def = op_is_reg(o) && !o.mods && def_count(h->a, op_index(o)) == 1
-                      ? h->a->defs.at[h->a->defs.first[op_index(o)]].instr
-                      : 0;
-    const Sequence *s = def ? &h->sequences[ir_instr(fn, def)->callseq] : NULL;
-    if (!s || s->result != def || !is_system_sequence(h, s, "malloc", true))
+    if (!is_system_sequence(h, s, "malloc", true))
         return escapes(h);
     Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
     if (!op_is_const(size))
@@ -227,8 +257,29 @@ static bool take_malloc(Allocation *h, Operand o)
         return miss(h, "TooLarge", "its memory has more bits than GlobalOptMaxBits");
     add_edit(h, s->argument, CH_GONE);
     add_edit(h, s->call, CH_GONE);
-    add_edit(h, def, CH_ADDRESS);
-    return follow(h, ir_instr(fn, def), h->edits.n) || escapes(h);
+    uint32_t edit = add_edit(h, s->result, CH_ADDRESS);
+    return follow(h, ir_instr(fn, s->result), edit) || escapes(h);
+}
+
+// Looks at the store of a register to the variable: some malloc may define it, and all other definitions are pointers,
+// too, if they are followed.
+static bool take_store(Allocation *h, InstrId store)
+{
+    const Fn *fn = function(h);
+    Operand o = *ir_use(fn, ir_instr(fn, store), 2);
+    if (!op_is_reg(o) || o.mods)
+        return escapes(h);
+    FOR_DEFS(h->a, op_index(o), def) {
+        const Instr *i = ir_instr(fn, def->instr);
+        const Sequence *s = &h->sequences[i->callseq];
+        if (i->callseq && s->result == def->instr && !edit_of(h, s->call) && !take_malloc(h, s))
+            return false;
+    }
+    bool single = def_count(h->a, op_index(o)) == 1;
+    add_edit(h, store, single ? CH_SET : CH_STORE);
+    h->null_matters |= !single;
+    VEC_PUSH(&h->scratch, &h->joined, op_index(o));
+    return true;
 }
 
 static bool take_access(Allocation *h, const GlobalAccess *access)
@@ -240,48 +291,61 @@ static bool take_access(Allocation *h, const GlobalAccess *access)
     if (!whole || element_bytes(fn, access) != access->end || i->flags & IF_PINNED)
         return miss(h, "AddressEscapes", "an access is not of the whole pointer");
     if (!access->writes) {
-        add_edit(h, access->instr, CH_ADDRESS);
-        return follow(h, i, h->edits.n) || escapes(h);
+        uint32_t edit = add_edit(h, access->instr, CH_ADDRESS);
+        return follow(h, i, edit) || escapes(h);
     }
     if (stored_constant(fn, access, 0, &value) && !value) {
         add_edit(h, access->instr, CH_CLEAR);
         return true;
     }
-    add_edit(h, access->instr, CH_SET);
-    return take_malloc(h, *ir_use(fn, i, 2));
+    return take_store(h, access->instr);
 }
 
 // Looks at a comparison of a pointer with null.
-static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, uint32_t origin)
+static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, const Pointee *p)
 {
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    if (operand != i->ndef || i->ndef != 1 || m->mod[MC_BOOL] || ir_guarded(i) || !op_is_const(ir_ops(fn, i)[2]) ||
-        tab_const(fn->tables, op_index(ir_ops(fn, i)[2])).bits)
+    if (operand != i->ndef || !op_is_const(ir_ops(fn, i)[operand + 1]) ||
+        tab_const(fn->tables, op_index(ir_ops(fn, i)[operand + 1])).bits)
         return false;
-    Edit *e = add_edit(h, id, CH_COMPARE);
-    e->of = origin - 1;
-    h->edits.at[e->of].tested = true;
+    if (p->origin == JOINED) {
+        VEC_PUSH(&h->scratch, &h->whole, p->reg);
+        return h->null_matters = true;
+    }
+    if (i->ndef != 1 || m->mod[MC_BOOL] || ir_guarded(i))
+        return false;
+    uint32_t edit = add_edit(h, id, CH_COMPARE);
+    h->edits.at[edit].of = p->origin;
+    h->edits.at[p->origin].tested = true;
     return true;
 }
 
-// True for a store of what malloc returned to the variable.
-static bool is_its_store(const Allocation *h, InstrId id)
+// Looks at the value of a store.
+static bool take_stored(Allocation *h, InstrId id, const Pointee *p)
 {
-    for (uint32_t k = 0; k < h->edits.n; k++)
-        if (h->edits.at[k].fn == h->fn && h->edits.at[k].instr == id)
-            return h->edits.at[k].change == CH_SET;
-    return false;
+    const Fn *fn = function(h);
+    const Instr *i = ir_instr(fn, id);
+    const Edit *e = edit_of(h, id);
+    VEC_PUSH(&h->scratch, &h->whole, p->reg);
+    if (e)
+        // A load of the variable has no call sequence.
+        return e->change == CH_STORE ||
+               (e->change == CH_SET && p->origin < h->edits.n && ir_instr(fn, h->edits.at[p->origin].instr)->callseq);
+    if (!i->callseq || !is_system_sequence(h, &h->sequences[i->callseq], "free", false))
+        return false;
+    add_edit(h, id, CH_GONE);
+    add_edit(h, h->sequences[i->callseq].call, CH_GONE);
+    return true;
 }
 
 // Looks at a use of a pointer. False: it lets the address escape.
-static bool take_use(Allocation *h, const Ref *use, uint32_t origin)
+static bool take_use(Allocation *h, const Ref *use, const Pointee *p)
 {
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, use->instr);
     const Desc *d = ir_desc(fn, i);
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
     if (i->flags & IF_PINNED)
         return false;
     switch (d->op) {
@@ -290,31 +354,45 @@ static bool take_use(Allocation *h, const Ref *use, uint32_t origin)
     case OP_ATOM:
     case OP_RED:
         if (use->op == i->ndef)
-            return operand_is_base(fn, d, use->op) && !m->mod[MC_SPACE];
-        if (i->callseq && origin && is_system_sequence(h, &h->sequences[i->callseq], "free", false)) {
-            add_edit(h, use->instr, CH_GONE);
-            add_edit(h, h->sequences[i->callseq].call, CH_CLEAR);
-            return true;
-        }
-        return is_its_store(h, use->instr);
-    case OP_MOV: return follow(h, i, origin);
-    case OP_ADD: return follow(h, i, 0);
-    case OP_SUB: return use->op == i->ndef && follow(h, i, 0);
-    case OP_SETP: return origin && take_comparison(h, use->instr, use->op, origin);
+            return operand_is_base(fn, d, use->op) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
+        return d->op == OP_ST && p->origin != INSIDE && take_stored(h, use->instr, p);
+    case OP_MOV: return follow(h, i, p->origin);
+    case OP_ADD: return follow(h, i, INSIDE);
+    case OP_SUB: return use->op == i->ndef && follow(h, i, INSIDE);
+    case OP_SETP: return p->origin != INSIDE && take_comparison(h, use->instr, use->op, p);
     default: return false;
     }
+}
+
+// True if all definitions of a register are pointers, or moves of null.
+static bool is_pointer(const Allocation *h, RegId r)
+{
+    const Fn *fn = function(h);
+    uint32_t pointers = h->followed[r];
+    FOR_DEFS(h->a, r, def) {
+        const Instr *i = ir_instr(fn, def->instr);
+        Operand from = ir_desc(fn, i)->op == OP_MOV ? *ir_use(fn, i, 0) : op_none();
+        pointers += op_is_const(from) && !from.mods && !tab_const(fn->tables, op_index(from)).bits;
+    }
+    return pointers == def_count(h->a, r);
 }
 
 static bool take_uses(Allocation *h)
 {
     while (h->work.n) {
-        RegId r = h->work.at[--h->work.n];
-        uint32_t origin = h->origin.at[--h->origin.n];
-        FOR_USES(h->a, r, use) {
-            if (!take_use(h, use, origin))
+        Pointee p = h->work.at[--h->work.n];
+        FOR_USES(h->a, p.reg, use) {
+            if (!take_use(h, use, &p))
                 return escapes(h);
         }
     }
+    for (uint32_t k = 0; k < h->joined.n; k++)
+        if (!is_pointer(h, h->joined.at[k]))
+            return escapes(h);
+    for (uint32_t k = 0; k < h->whole.n; k++)
+        if (h->inside[h->whole.at[k]])
+            return escapes(h);
+    h->joined.n = h->whole.n = 0;
     return true;
 }
 
@@ -329,7 +407,8 @@ static bool take_function(Allocation *h, uint32_t *k)
     Arena arena;
     phase_enter(g->ctx, fn, &arena);
     h->a = analysis_need(fn, AN_CFG | AN_DEFUSE);
-    h->seen = NEW_ARRAY(&h->scratch, bool, fn->regs.n);
+    h->followed = NEW_ARRAY(&h->scratch, uint32_t, fn->regs.n);
+    h->inside = NEW_ARRAY(&h->scratch, bool, fn->regs.n);
     find_sequences(h);
     bool good = true;
     for (; *k && g->accesses.at[*k].fn == h->fn; *k = g->accesses.at[*k].next)
@@ -408,28 +487,64 @@ static DescId flag_access(const Allocation *h, Fn *fn, Opcode op)
     return desc_with_space(fn->tables, desc_make(fn->tables, op, TY_U8), (Space)global_sym(h->g, h->v)->space);
 }
 
+// Returns a new register that is 1 if a pointer is not null, else 0.
+static RegId place_test(Fn *fn, InstrId before, Operand pointer)
+{
+    RegId test = reg_new(fn, RF_P, W1), flag = reg_new(fn, RF_R, W16);
+    insert(fn, before, desc_make(fn->tables, OP_SETP, TY_B64, .mods = {MOD_NE}), 0,
+           (Operand[]){op_def(op_reg(fn, test)), pointer, op_const(fn, 0, W64)}, 3);
+    insert(fn, before, desc_make(fn->tables, OP_SELP, TY_B16), 0,
+           (Operand[]){op_def(op_reg(fn, flag)), op_const(fn, 1, W16), op_const(fn, 0, W16), op_reg(fn, test)}, 4);
+    return flag;
+}
+
 static void store_flag(const Allocation *h, Fn *fn, const Edit *e)
 {
+    Operand value = op_const(fn, e->change == CH_SET, W8);
+    if (e->change == CH_STORE)
+        value = op_reg(fn, place_test(fn, e->instr, *ir_use(fn, ir_instr(fn, e->instr), 2)));
     const Instr *i = ir_instr(fn, e->instr);
-    Operand ops[4] = {op_sym(h->flag), op_const(fn, 0, W64), op_const(fn, e->change == CH_SET, W8)};
+    Operand ops[4] = {op_sym(h->flag), op_const(fn, 0, W64), value};
     uint32_t n = 3;
     if (ir_guarded(i))
         ops[n++] = *ir_guard(fn, i);
     insert(fn, e->instr, flag_access(h, fn, OP_ST), i->flags & IF_GUARDED, ops, n);
 }
 
+static RegId load_flag(const Allocation *h, Fn *fn, const Edit *e)
+{
+    RegId flag = reg_new(fn, RF_R, W16);
+    insert(fn, e->instr, flag_access(h, fn, OP_LD), 0,
+           (Operand[]){op_def(op_reg(fn, flag)), op_sym(h->flag), op_const(fn, 0, W64)}, 3);
+    return flag;
+}
+
+// Places the address of the body, or null if the flag is 0.
 static void place_address(const Allocation *h, Fn *fn, Edit *e)
 {
     Space space = (Space)global_sym(h->g, h->v)->space;
-    Operand zero = op_const(fn, 0, W64), def = *ir_def(fn, ir_instr(fn, e->instr), 0);
     DescId desc = desc_with_space(fn->tables, desc_make(fn->tables, OP_CVTA_ADDR, TY_U64), space);
-    bool loaded = !ir_instr(fn, e->instr)->callseq;
-    if (e->tested && loaded) {
-        e->flag = reg_new(fn, RF_R, W16);
-        insert(fn, e->instr, flag_access(h, fn, OP_LD), 0,
-               (Operand[]){op_def(op_reg(fn, e->flag)), op_sym(h->flag), zero}, 3);
-    }
-    insert(fn, e->instr, desc, 0, (Operand[]){def, op_sym(h->body), zero}, 3);
+    bool loaded = !ir_instr(fn, e->instr)->callseq, selects = e->change == CH_SELECT && loaded && h->null_matters;
+    Operand def = *ir_def(fn, ir_instr(fn, e->instr), 0), address = selects ? op_reg(fn, reg_new(fn, RF_R, W64)) : def;
+    if ((e->tested || selects) && loaded)
+        e->flag = load_flag(h, fn, e);
+    const Instr *i = ir_instr(fn, e->instr);
+    Operand ops[5] = {op_def(address), op_sym(h->body), op_const(fn, 0, W64)};
+    uint32_t n = 3, flags = i->flags & IF_GUARDED;
+    if (flags)
+        ops[n++] = *ir_guard(fn, i);
+    insert(fn, e->instr, desc, flags, ops, n);
+    if (!selects)
+        return;
+    RegId test = reg_new(fn, RF_P, W1);
+    insert(fn, e->instr, desc_make(fn->tables, OP_SETP, TY_B16, .mods = {MOD_NE}), 0,
+           (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, e->flag), op_const(fn, 0, W16)}, 3);
+    i = ir_instr(fn, e->instr);
+    Operand chosen[5] = {def, op_reg(fn, op_index(address)), op_const(fn, 0, W64), op_reg(fn, test)};
+    n = 4;
+    if (flags)
+        chosen[n++] = *ir_guard(fn, i);
+    insert(fn, e->instr, desc_make(fn->tables, OP_SELP, TY_B64), flags, chosen, n);
 }
 
 // Places the result of a comparison with null.
@@ -458,9 +573,11 @@ static void change(Allocation *h)
         Fn *fn = g->m->fns.at[e->fn];
         switch (e->change) {
         case CH_GONE: break;
-        case CH_ADDRESS: place_address(h, fn, e); break;
+        case CH_ADDRESS:
+        case CH_SELECT: place_address(h, fn, e); break;
         case CH_SET:
-        case CH_CLEAR: store_flag(h, fn, e); break;
+        case CH_CLEAR:
+        case CH_STORE: store_flag(h, fn, e); break;
         case CH_COMPARE: place_comparison(h, fn, e); break;
         }
         g->changed[e->fn] = true;
