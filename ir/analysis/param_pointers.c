@@ -71,11 +71,11 @@ static Space space_of(const Fn *fn, const Desc *d)
     return mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
 }
 
-// Returns the kernel parameter from which an instruction loads; NULL = it does something else.
+// Returns the parameter from which an instruction of a kernel loads; NULL = it does something else.
 static const Sym *loaded_param(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
-    if (d->op != OP_LD || ~fn->flags & FN_KERNEL || op_kind(*ir_use(fn, i, 0)) != K_SYM)
+    if (d->op != OP_LD || op_kind(*ir_use(fn, i, 0)) != K_SYM)
         return NULL;
     const Sym *s = ir_sym(fn, op_index(*ir_use(fn, i, 0)));
     return s->kind == SYM_FORMAL && s->space == SP_PARAM && space_of(fn, d) == SP_PARAM ? s : NULL;

@@ -80,44 +80,14 @@ static bool is_candidate(const Globals *g, const Global *v)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
-static SymId make_flag(const Flag *f)
-{
-    SymId id = part_new(f->g, f->v, ".init", NO_NUMBER);
-    Sym *s = part_sym(f->g, f->v, id);
-    s->type = TY_U8;
-    s->vec = 0;
-    s->flags &= ~(uint32_t)SYM_ARRAY;
-    s->align = 1;
-    s->count = s->size = 1;
-    s->init = NULL;
-    return id;
-}
-
-static DescId flag_access(const Flag *f, Fn *fn, Opcode op)
-{
-    Space space = (Space)global_sym(f->g, f->v)->space;
-    return desc_with_space(fn->tables, desc_make(fn->tables, op, TY_U8), space);
-}
-
 static void change_store(const Flag *f, const GlobalAccess *access)
 {
     Fn *fn = f->g->m->fns.at[access->fn];
-    const Instr *i = ir_instr(fn, access->instr);
     uint64_t value = 0;
     stored_constant(fn, access, 0, &value);
-    Operand ops[4] = {op_sym(f->flag), op_const(fn, 0, W64), op_const(fn, value == f->other, W8)};
-    uint32_t n = 3;
-    if (ir_guarded(i))
-        ops[n++] = *ir_guard(fn, i);
-    InstrId id = ir_insert_before(fn, access->instr, flag_access(f, fn, OP_ST), i->flags & IF_GUARDED, ops, n);
-    ir_instr(fn, id)->line = ir_instr(fn, access->instr)->line;
+    insert_beside(fn, access->instr, flag_access(f->g, f->v, fn, OP_ST),
+                  (Operand[]){op_sym(f->flag), op_const(fn, 0, W64), op_const(fn, value == f->other, W8)}, 3, true);
     ir_remove(fn, access->instr);
-}
-
-static void insert(Fn *fn, InstrId before, DescId desc, const Operand *ops, uint32_t n)
-{
-    InstrId id = ir_insert_before(fn, before, desc, 0, ops, n);
-    ir_instr(fn, id)->line = ir_instr(fn, before)->line;
 }
 
 static void change_load(const Flag *f, const GlobalAccess *access)
@@ -135,10 +105,11 @@ static void change_load(const Flag *f, const GlobalAccess *access)
     Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
     Tail tail = tail_of(fn, i, 0);
     Operand zero = op_const(fn, 0, W64);
-    insert(fn, at, flag_access(f, fn, OP_LD), (Operand[]){op_def(op_reg(fn, flag)), op_sym(f->flag), zero}, 3);
-    insert(fn, at, access->direct, (Operand[]){op_def(op_reg(fn, body)), op_sym(f->body), zero}, 3);
-    insert(fn, at, desc_make(fn->tables, OP_SETP, type_make(TC_B, W16), .mods = {MOD_NE}),
-           (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, flag), op_const(fn, 0, W16)}, 3);
+    insert_beside(fn, at, flag_access(f->g, f->v, fn, OP_LD),
+                  (Operand[]){op_def(op_reg(fn, flag)), op_sym(f->flag), zero}, 3, false);
+    insert_beside(fn, at, access->direct, (Operand[]){op_def(op_reg(fn, body)), op_sym(f->body), zero}, 3, false);
+    insert_beside(fn, at, desc_make(fn->tables, OP_SETP, type_make(TC_B, W16), .mods = {MOD_NE}),
+                  (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, flag), op_const(fn, 0, W16)}, 3, false);
     Operand other = extended_constant(fn, op_const(fn, f->other, W64), f->bytes, type_info[type].class == TC_S, width);
     Operand ops[6] = {def, other, op_reg(fn, body), op_reg(fn, test)};
     uint32_t n = 4;
@@ -156,7 +127,7 @@ static void replace(Flag *f)
     Globals *g = f->g;
     global_remark(g, f->v, RM_PASSED, "ConstantPromoted", "holds one of two values: a flag replaces it");
     f->body = part_new(g, f->v, ".body", NO_NUMBER);
-    f->flag = make_flag(f);
+    f->flag = flag_new(g, f->v);
     FOR_ACCESSES(g, f->v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];

@@ -72,6 +72,7 @@ typedef struct Globals {
     uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
     bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
     bool again;                  // another round may find more
+    bool fields;                 // strategy B made variables in this round
     bool promoted;               // some function lost variables in local memory
     bool shows_layout;           // some code depends on the layout of `.shared`
 } Globals;
@@ -109,6 +110,12 @@ void global_leave(Globals *g, Fn *fn, Arena *arena);
 // Makes a variable of the same kind, at the same place and with the same initial value, that is not visible. Its name
 // is NAME with the suffix and the number, or a similar one that is not taken.
 SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number);
+// Makes the flag NAME.init of a variable: a byte in the same space, without an initial value.
+SymId flag_new(Globals *g, const Global *v);
+// Returns the descriptor of a load or store of this flag.
+DescId flag_access(const Globals *g, const Global *v, Fn *fn, Opcode op);
+// Inserts an instruction with at most five operands before another one, with its line, and with its guard if `guarded`.
+void insert_beside(Fn *fn, InstrId at, DescId desc, const Operand *ops, uint32_t n, bool guarded);
 
 /* constants.c */
 // Returns the initial value of at most 8 bytes of a variable.

@@ -31,6 +31,9 @@
 //     malloc in a kernel of several threads         each thread has a block of its own
 //     p stored, passed, converted, selected         the address outlives the kernel, or the use is not analyzed
 //     volatile accesses to p                        something else may write it
+//     ld.L2::cache_hint, red.v2.f32, ld.mmio        not for `.shared`
+//     no room in 48 KB, or extern shared @s[]       a launch might fail
+//     setp.equ.f64 p, 0                             no comparison of addresses
 //     q = p + 4; q == null; free(q)                 undefined, so not analyzed
 //
 // Documented: the strategy, names, the limit. Inferred: one thread, the flag as a byte. Does not do: blocks above the
@@ -59,8 +62,8 @@ typedef struct Edit {
     uint32_t fn;
     InstrId instr;
     Change change;
-    bool tested;  // CH_ADDRESS: comparisons read the flag
-    RegId flag;   // CH_ADDRESS: register of the flag; 0 = the pointer is not null
+    bool tested;  // CH_ADDRESS, CH_SELECT: comparisons read the flag
+    RegId flag;   // the same: register of the flag; 0 = the pointer is not null
     uint32_t of;  // CH_COMPARE: the edit of the pointer
 } Edit;
 
@@ -75,18 +78,28 @@ typedef struct Pointee {
     uint32_t origin;
 } Pointee;
 
+// Facts of a function.
+typedef struct Facts {
+    const Analyses *a;
+    Sequence *sequences;  // by call sequence
+    uint32_t *calls;      // by local symbol: calls that name it
+    bool *repeats;        // by BlockId: the block may be in a cycle
+    uint32_t *edit;       // by InstrId: number of the edit of the current variable, plus 1
+    bool *pointer;        // by InstrId: its result is a pointer of the current variable
+    bool *followed;       // by RegId: some definition is such a result
+    bool *inside;         // by RegId: the same, and INSIDE
+} Facts;
+
 typedef struct Allocation {
     Globals *g;
     Global *v;
-    Arena scratch;
-    uint32_t fn;          // the current function
-    const Analyses *a;    // of it
-    Sequence *sequences;  // of it, by call sequence
-    uint32_t *followed;   // of it, by RegId: definitions that are pointers
-    bool *inside;         // of it, by RegId: some definition is INSIDE
-    VEC(Pointee) work;    // of it: registers whose uses are to be visited
-    VEC(RegId) whole;     // of it: registers that must not be INSIDE
-    VEC(RegId) joined;    // of it: registers whose definitions must all be pointers
+    uint32_t fn;           // the current function
+    const Facts *facts;    // of it
+    VEC(Pointee) work;     // of it: registers whose uses are to be visited
+    VEC(RegId) pointers;   // of it: registers with a followed definition
+    VEC(InstrId) results;  // of it: instructions whose results are pointers
+    VEC(RegId) whole;      // of it: registers that must not be INSIDE
+    VEC(RegId) joined;     // of it: registers whose definitions must all be pointers
     VEC(Edit) edits;
     uint32_t mallocs;
     bool null_matters;             // an instruction that stays compares a JOINED pointer
@@ -95,11 +108,14 @@ typedef struct Allocation {
     SymId body, flag;
 } Allocation;
 
+// Bytes of `.shared` that a CTA can have without asking for more; the alignment of malloc.
+enum { ROOM = 48 << 10, ALIGN = 16 };
+
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
 static Fn *function(const Allocation *h) { return h->g->m->fns.at[h->fn]; }
 
-// True for a call of a function of the system: one with this name and no body.
+// True for a call of a function of the system: one with this name that is `.extern`.
 static bool calls_system(const Fn *fn, const Instr *i, const char *name)
 {
     char text[32];
@@ -107,7 +123,7 @@ static bool calls_system(const Fn *fn, const Instr *i, const char *name)
     if (!callee || callee & SYM_LOCAL || ir_guarded(i))
         return false;
     const Sym *s = &fn->module->syms.at[callee];
-    return !(s->fn && s->fn->flags & FN_DEFINED) &&
+    return s->flags & SYM_EXTERN && !(s->fn && s->fn->flags & FN_DEFINED) &&
            strcmp(name_text(&fn->module->tables, s->name, text, sizeof text), name) == 0;
 }
 
@@ -124,20 +140,53 @@ static bool is_param_of_pointer(const Allocation *h, const Instr *i)
            type_info[m->type[0]].width == W64 && access_elements(m) == 1;
 }
 
-static void find_sequences(Allocation *h)
+// Finds the blocks that may be in a cycle: those between the ends of an edge that leads back in the layout.
+static void find_cycles(Facts *facts, Arena *arena, const Fn *fn, const Analyses *a)
 {
-    const Fn *fn = function(h);
-    h->sequences = NEW_ARRAY(&h->scratch, Sequence, fn->callseqs + 1);
+    uint32_t *place = NEW_ARRAY(arena, uint32_t, fn->blocks.n), n = 0;
+    int32_t *edges = NEW_ARRAY(arena, int32_t, fn->blocks.n + 1),
+            open = 0;  // by place: edges that begin, less those that end
+    FOR_BLOCKS(fn, b)
+        place[b] = n++;
+    FOR_BLOCKS(fn, b)
+        FOR_SUCCS(a, b, s) {
+            if (place[*s] > place[b])
+                continue;
+            edges[place[*s]]++;
+            edges[place[b] + 1]--;
+        }
+    FOR_BLOCKS(fn, b) {
+        open += edges[place[b]];
+        facts->repeats[b] = open > 0;
+    }
+}
+
+static Facts *find_facts(Arena *arena, const Fn *fn, const Analyses *a)
+{
+    Facts *facts = NEW(arena, Facts);
+    facts->a = a;
+    facts->sequences = NEW_ARRAY(arena, Sequence, fn->callseqs + 1);
+    facts->calls = NEW_ARRAY(arena, uint32_t, fn->syms.n);
+    facts->repeats = NEW_ARRAY(arena, bool, fn->blocks.n);
+    facts->edit = NEW_ARRAY(arena, uint32_t, fn->instrs.n);
+    facts->pointer = NEW_ARRAY(arena, bool, fn->instrs.n);
+    facts->followed = NEW_ARRAY(arena, bool, fn->regs.n);
+    facts->inside = NEW_ARRAY(arena, bool, fn->regs.n);
+    find_cycles(facts, arena, fn, a);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            Sequence *s = &h->sequences[i->callseq];
+            Sequence *s = &facts->sequences[i->callseq];
             Opcode op = ir_desc(fn, i)->op;
+            for (uint32_t k = 0; k < i->nops && op == OP_CALL; k++)
+                if (op_kind(ir_ops(fn, i)[k]) == K_SYM && op_index(ir_ops(fn, i)[k]) & SYM_LOCAL)
+                    facts->calls[local_symbol(op_index(ir_ops(fn, i)[k]))]++;
             if (!i->callseq)
                 continue;
             *(op == OP_CALL ? &s->call : op == OP_ST ? &s->argument : &s->result) = id;
             s->n++;
         }
+    return facts;
 }
 
 typedef struct Passed {
@@ -163,7 +212,8 @@ static bool is_system_sequence(const Allocation *h, const Sequence *s, const cha
         (result && !is_param_of_pointer(h, ir_instr(fn, s->result))))
         return false;
     visit_passed(fn, ir_instr(fn, s->call), note_passed, &passed);
-    return passed.arguments == 1 && passed.results == (result ? 1 : 0) &&
+    return passed.arguments == 1 && h->facts->calls[local_symbol(passed.argument)] == 1 &&
+           passed.results == (result ? 1 : 0) &&
            op_index(*ir_use(fn, ir_instr(fn, s->argument), 0)) == passed.argument &&
            (!result || op_index(*ir_use(fn, ir_instr(fn, s->result), 0)) == passed.result);
 }
@@ -185,61 +235,62 @@ static bool escapes(Allocation *h)
 // Adds an edit and returns its number.
 static uint32_t add_edit(Allocation *h, InstrId instr, Change change)
 {
-    VEC_PUSH(&h->scratch, &h->edits, ((Edit){.fn = h->fn, .instr = instr, .change = change}));
+    VEC_PUSH(&h->g->scratch, &h->edits, ((Edit){.fn = h->fn, .instr = instr, .change = change}));
+    h->facts->edit[instr] = h->edits.n;
     return h->edits.n - 1;
 }
 
 // Returns the edit of an instruction of the current function; NULL = it has none.
 static const Edit *edit_of(const Allocation *h, InstrId id)
 {
-    for (uint32_t k = 0; k < h->edits.n; k++)
-        if (h->edits.at[k].fn == h->fn && h->edits.at[k].instr == id)
-            return &h->edits.at[k];
-    return NULL;
+    uint32_t edit = h->facts->edit[id];
+    return edit ? &h->edits.at[edit - 1] : NULL;
 }
 
 // Continues with the uses of a result.
-static bool follow(Allocation *h, const Instr *i, uint32_t origin)
+static bool follow(Allocation *h, InstrId id, uint32_t origin)
 {
     const Fn *fn = function(h);
+    const Facts *facts = h->facts;
+    const Instr *i = ir_instr(fn, id);
     Operand def = *ir_def(fn, i, 0);
     if (!op_is_reg(def) || def.mods || i->flags & IF_TIED || !reg_in_ssa(ir_reg(fn, op_index(def))) ||
         ir_reg(fn, op_index(def))->width != W64)
         return false;
     RegId r = op_index(def);
-    bool joins = def_count(h->a, r) > 1;
-    h->inside[r] |= origin == INSIDE;
-    if (joins && origin < h->edits.n && h->edits.at[origin].change == CH_ADDRESS)
+    bool joins = def_count(facts->a, r) > 1, more = !facts->followed[r] || (origin == INSIDE && !facts->inside[r]);
+    if (!facts->pointer[id])
+        VEC_PUSH(&h->g->scratch, &h->results, id);
+    if (!facts->followed[r])
+        VEC_PUSH(&h->g->scratch, &h->pointers, r);
+    if (joins && !facts->followed[r])
+        VEC_PUSH(&h->g->scratch, &h->joined, r);
+    if (joins && origin < h->edits.n)
         h->edits.at[origin].change = CH_SELECT;
-    if (h->followed[r]++)
-        return true;
-    if (joins)
-        VEC_PUSH(&h->scratch, &h->joined, r);
-    VEC_PUSH(&h->scratch, &h->work, ((Pointee){r, joins && origin != INSIDE ? JOINED : origin}));
+    facts->pointer[id] = facts->followed[r] = true;
+    facts->inside[r] |= origin == INSIDE;
+    if (more)
+        VEC_PUSH(&h->g->scratch, &h->work, ((Pointee){r, joins && origin != INSIDE ? JOINED : origin}));
     return true;
 }
 
-// True if a path leads from a block back to it.
-static bool is_in_cycle(Allocation *h, BlockId from)
+// True if the result of an edit is what malloc returned, so it is not null.
+static bool is_result(const Allocation *h, uint32_t edit)
 {
-    bool *reached = NEW_ARRAY(&h->scratch, bool, function(h)->blocks.n);
-    VEC(BlockId) work = {0};
-    VEC_PUSH(&h->scratch, &work, from);
-    while (work.n) {
-        BlockId b = work.at[--work.n];
-        FOR_SUCCS(h->a, b, s) {
-            if (*s == from)
-                return true;
-            if (reached[*s])
-                continue;
-            reached[*s] = true;
-            VEC_PUSH(&h->scratch, &work, *s);
-        }
-    }
-    return false;
+    return ir_instr(function(h), h->edits.at[edit].instr)->callseq;
 }
 
-// Looks at a malloc whose result may be stored. False: it stays.
+// Continues with a copy. Loads may repeat before a copy is compared, so the flag of a load is not that of a copy.
+static bool follow_copy(Allocation *h, InstrId id, uint32_t origin)
+{
+    if (origin < h->edits.n && !is_result(h, origin)) {
+        h->edits.at[origin].change = CH_SELECT;
+        origin = JOINED;
+    }
+    return follow(h, id, origin);
+}
+
+// Looks at a malloc whose result may be stored. False: the variable stays.
 static bool take_malloc(Allocation *h, const Sequence *s)
 {
     const Fn *fn = function(h);
@@ -247,18 +298,21 @@ static bool take_malloc(Allocation *h, const Sequence *s)
         return escapes(h);
     Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
     if (!op_is_const(size))
-        return miss(h, "IndexUnknown", "malloc has no constant size");
-    if (h->mallocs++ || !(fn->flags & FN_KERNEL) || is_in_cycle(h, ir_instr(fn, s->call)->block))
+        return miss(h, "SizeUnknown", "malloc has no constant size");
+    if (!(fn->flags & FN_KERNEL))
+        return miss(h, "SeveralBlocks", "malloc is not in a kernel, so it may run several times");
+    if (h->mallocs++ || h->facts->repeats[ir_instr(fn, s->call)->block])
         return miss(h, "SeveralBlocks", "malloc may run several times");
+    uint64_t limit = (uint64_t)knob_int(h->g->knobs, KNOB_GLOBAL_OPT_BITS);
     h->bytes = tab_const(fn->tables, op_index(size)).bits;
     if (!h->bytes)
         return miss(h, "NoMemory", "malloc gets the size 0");
-    if ((h->bytes + 15) / 16 * 128 > (uint64_t)knob_int(h->g->knobs, KNOB_GLOBAL_OPT_BITS))
+    if (h->bytes > limit / 8 || (h->bytes + ALIGN - 1) / ALIGN * ALIGN * 8 > limit)
         return miss(h, "TooLarge", "its memory has more bits than GlobalOptMaxBits");
     add_edit(h, s->argument, CH_GONE);
     add_edit(h, s->call, CH_GONE);
     uint32_t edit = add_edit(h, s->result, CH_ADDRESS);
-    return follow(h, ir_instr(fn, s->result), edit) || escapes(h);
+    return follow(h, s->result, edit) || escapes(h);
 }
 
 // Looks at the store of a register to the variable: some malloc may define it, and all other definitions are pointers,
@@ -267,18 +321,22 @@ static bool take_store(Allocation *h, InstrId store)
 {
     const Fn *fn = function(h);
     Operand o = *ir_use(fn, ir_instr(fn, store), 2);
+    uint32_t results = 0;
     if (!op_is_reg(o) || o.mods)
         return escapes(h);
-    FOR_DEFS(h->a, op_index(o), def) {
+    FOR_DEFS(h->facts->a, op_index(o), def) {
         const Instr *i = ir_instr(fn, def->instr);
-        const Sequence *s = &h->sequences[i->callseq];
-        if (i->callseq && s->result == def->instr && !edit_of(h, s->call) && !take_malloc(h, s))
+        const Sequence *s = &h->facts->sequences[i->callseq];
+        bool result = i->callseq && s->result == def->instr;
+        results += result;
+        if (result && !edit_of(h, s->call) && !take_malloc(h, s))
             return false;
     }
-    bool single = def_count(h->a, op_index(o)) == 1;
-    add_edit(h, store, single ? CH_SET : CH_STORE);
-    h->null_matters |= !single;
-    VEC_PUSH(&h->scratch, &h->joined, op_index(o));
+    bool never_null = results == def_count(h->facts->a, op_index(o));
+    add_edit(h, store, never_null ? CH_SET : CH_STORE);
+    h->null_matters |= !never_null;
+    VEC_PUSH(&h->g->scratch, &h->joined, op_index(o));
+    VEC_PUSH(&h->g->scratch, &h->whole, op_index(o));
     return true;
 }
 
@@ -289,10 +347,10 @@ static bool take_access(Allocation *h, const GlobalAccess *access)
     bool whole = access->direct && !access->first && access->end == global_sym(h->g, h->v)->size;
     uint64_t value;
     if (!whole || element_bytes(fn, access) != access->end || i->flags & IF_PINNED)
-        return miss(h, "AddressEscapes", "an access is not of the whole pointer");
+        return miss(h, "PartlyAccessed", "an access is not of the whole pointer");
     if (!access->writes) {
         uint32_t edit = add_edit(h, access->instr, CH_ADDRESS);
-        return follow(h, i, edit) || escapes(h);
+        return follow(h, access->instr, edit) || escapes(h);
     }
     if (stored_constant(fn, access, 0, &value) && !value) {
         add_edit(h, access->instr, CH_CLEAR);
@@ -307,11 +365,11 @@ static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, const P
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    if (operand != i->ndef || !op_is_const(ir_ops(fn, i)[operand + 1]) ||
+    if (operand != i->ndef || type_info[m->type[0]].class == TC_F || !op_is_const(ir_ops(fn, i)[operand + 1]) ||
         tab_const(fn->tables, op_index(ir_ops(fn, i)[operand + 1])).bits)
         return false;
     if (p->origin == JOINED) {
-        VEC_PUSH(&h->scratch, &h->whole, p->reg);
+        VEC_PUSH(&h->g->scratch, &h->whole, p->reg);
         return h->null_matters = true;
     }
     if (i->ndef != 1 || m->mod[MC_BOOL] || ir_guarded(i))
@@ -322,22 +380,36 @@ static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, const P
     return true;
 }
 
-// Looks at the value of a store.
+// Looks at a store whose value is a pointer.
 static bool take_stored(Allocation *h, InstrId id, const Pointee *p)
 {
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, id);
-    const Edit *e = edit_of(h, id);
-    VEC_PUSH(&h->scratch, &h->whole, p->reg);
-    if (e)
-        // A load of the variable has no call sequence.
-        return e->change == CH_STORE ||
-               (e->change == CH_SET && p->origin < h->edits.n && ir_instr(fn, h->edits.at[p->origin].instr)->callseq);
-    if (!i->callseq || !is_system_sequence(h, &h->sequences[i->callseq], "free", false))
+    VEC_PUSH(&h->g->scratch, &h->whole, p->reg);
+    if (edit_of(h, id)) {
+        if (p->origin < h->edits.n && !is_result(h, p->origin))
+            h->edits.at[p->origin].change = CH_SELECT;
+        return true;
+    }
+    if (!i->callseq || !is_system_sequence(h, &h->facts->sequences[i->callseq], "free", false))
         return false;
     add_edit(h, id, CH_GONE);
-    add_edit(h, h->sequences[i->callseq].call, CH_GONE);
+    add_edit(h, h->facts->sequences[i->callseq].call, CH_GONE);
     return true;
+}
+
+// True if an instruction may access the body instead of memory of malloc.
+static bool may_access(const Allocation *h, const Instr *i)
+{
+    const Fn *fn = function(h);
+    const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+    Opcode op = ir_desc(fn, i)->op;
+    if (m->mod[MC_SPACE])
+        return false;
+    if (global_sym(h->g, h->v)->space != SP_SHARED)
+        return true;
+    return !m->mod[MC_MMIO] && !m->mod[MC_COP] && !m->mod[MC_NC] && !tab_str(fn->tables, m->suffix).len &&
+           (op == OP_LD || op == OP_ST || access_elements(m) == 1);
 }
 
 // Looks at a use of a pointer. False: it lets the address escape.
@@ -346,7 +418,7 @@ static bool take_use(Allocation *h, const Ref *use, const Pointee *p)
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, use->instr);
     const Desc *d = ir_desc(fn, i);
-    if (i->flags & IF_PINNED)
+    if (i->flags & IF_PINNED || use->op >= d->nops || ir_ops(fn, i)[use->op].mods)
         return false;
     switch (d->op) {
     case OP_LD:
@@ -354,11 +426,11 @@ static bool take_use(Allocation *h, const Ref *use, const Pointee *p)
     case OP_ATOM:
     case OP_RED:
         if (use->op == i->ndef)
-            return operand_is_base(fn, d, use->op) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
+            return operand_is_base(fn, d, use->op) && may_access(h, i);
         return d->op == OP_ST && p->origin != INSIDE && take_stored(h, use->instr, p);
-    case OP_MOV: return follow(h, i, p->origin);
-    case OP_ADD: return follow(h, i, INSIDE);
-    case OP_SUB: return use->op == i->ndef && follow(h, i, INSIDE);
+    case OP_MOV: return follow_copy(h, use->instr, p->origin);
+    case OP_ADD: return follow(h, use->instr, INSIDE);
+    case OP_SUB: return use->op == i->ndef && follow(h, use->instr, INSIDE);
     case OP_SETP: return p->origin != INSIDE && take_comparison(h, use->instr, use->op, p);
     default: return false;
     }
@@ -368,20 +440,23 @@ static bool take_use(Allocation *h, const Ref *use, const Pointee *p)
 static bool is_pointer(const Allocation *h, RegId r)
 {
     const Fn *fn = function(h);
-    uint32_t pointers = h->followed[r];
-    FOR_DEFS(h->a, r, def) {
+    FOR_DEFS(h->facts->a, r, def) {
         const Instr *i = ir_instr(fn, def->instr);
         Operand from = ir_desc(fn, i)->op == OP_MOV ? *ir_use(fn, i, 0) : op_none();
-        pointers += op_is_const(from) && !from.mods && !tab_const(fn->tables, op_index(from)).bits;
+        bool null = op_is_const(from) && !from.mods && !tab_const(fn->tables, op_index(from)).bits;
+        if (!null && !h->facts->pointer[def->instr])
+            return false;
     }
-    return pointers == def_count(h->a, r);
+    return true;
 }
 
 static bool take_uses(Allocation *h)
 {
     while (h->work.n) {
         Pointee p = h->work.at[--h->work.n];
-        FOR_USES(h->a, p.reg, use) {
+        if (h->facts->inside[p.reg])
+            p.origin = INSIDE;
+        FOR_USES(h->facts->a, p.reg, use) {
             if (!take_use(h, use, &p))
                 return escapes(h);
         }
@@ -390,31 +465,41 @@ static bool take_uses(Allocation *h)
         if (!is_pointer(h, h->joined.at[k]))
             return escapes(h);
     for (uint32_t k = 0; k < h->whole.n; k++)
-        if (h->inside[h->whole.at[k]])
+        if (h->facts->inside[h->whole.at[k]])
             return escapes(h);
-    h->joined.n = h->whole.n = 0;
     return true;
 }
 
+// Makes the facts those of no variable, and ends the current function.
+static void forget(Allocation *h)
+{
+    for (uint32_t k = 0; k < h->pointers.n; k++) {
+        h->facts->followed[h->pointers.at[k]] = false;
+        h->facts->inside[h->pointers.at[k]] = false;
+    }
+    for (uint32_t k = 0; k < h->results.n; k++)
+        h->facts->pointer[h->results.at[k]] = false;
+    for (uint32_t k = h->edits.n; k-- > 0 && h->edits.at[k].fn == h->fn;)
+        h->facts->edit[h->edits.at[k].instr] = 0;
+    h->work.n = h->pointers.n = h->results.n = h->whole.n = h->joined.n = 0;
+}
+
 // Looks at the accesses of a function to the variable, the first of which is *k; sets *k to that of the next function.
-static bool take_function(Allocation *h, uint32_t *k)
+static bool take_function(Allocation *h, Facts **facts, uint32_t *k)
 {
     Globals *g = h->g;
     h->fn = g->accesses.at[*k].fn;
     Fn *fn = function(h);
     if (!knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC) && (!(fn->flags & FN_KERNEL) || fn_threads(fn) != 1))
         return miss(h, "SeveralThreads", "several threads may run malloc, unless GlobalOptMalloc says otherwise");
-    Arena arena;
-    phase_enter(g->ctx, fn, &arena);
-    h->a = analysis_need(fn, AN_CFG | AN_DEFUSE);
-    h->followed = NEW_ARRAY(&h->scratch, uint32_t, fn->regs.n);
-    h->inside = NEW_ARRAY(&h->scratch, bool, fn->regs.n);
-    find_sequences(h);
+    if (!facts[h->fn])
+        facts[h->fn] = find_facts(&g->scratch, fn, analysis_need(fn, AN_CFG | AN_DEFUSE));
+    h->facts = facts[h->fn];
     bool good = true;
     for (; *k && g->accesses.at[*k].fn == h->fn; *k = g->accesses.at[*k].next)
         good = good && take_access(h, &g->accesses.at[*k]);
     good = good && take_uses(h);
-    global_leave(g, fn, &arena);
+    forget(h);
     return good;
 }
 
@@ -462,39 +547,28 @@ static bool is_candidate(const Globals *g, const Global *v, const bool *calls)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
-static SymId make_part(const Allocation *h, const char *suffix, Type type, uint64_t bytes, uint32_t align)
+static SymId make_body(const Allocation *h)
 {
-    SymId id = part_new(h->g, h->v, suffix, NO_NUMBER);
+    SymId id = part_new(h->g, h->v, ".body", NO_NUMBER);
     Sym *s = part_sym(h->g, h->v, id);
-    s->type = (uint8_t)type;
+    s->type = TY_B8;
     s->vec = 0;
-    s->flags = (s->flags & ~(uint32_t)SYM_ARRAY) | SYM_ALIGNED | (bytes > 1 ? SYM_ARRAY : 0);
-    s->align = align;
-    s->count = s->size = bytes;
+    s->flags |= SYM_ALIGNED | SYM_ARRAY;
+    s->align = ALIGN;
+    s->count = s->size = h->bytes;
     s->init = NULL;
     return id;
-}
-
-static InstrId insert(Fn *fn, InstrId before, DescId desc, uint32_t flags, const Operand *ops, uint32_t n)
-{
-    InstrId id = ir_insert_before(fn, before, desc, (uint8_t)flags, ops, n);
-    ir_instr(fn, id)->line = ir_instr(fn, before)->line;
-    return id;
-}
-
-static DescId flag_access(const Allocation *h, Fn *fn, Opcode op)
-{
-    return desc_with_space(fn->tables, desc_make(fn->tables, op, TY_U8), (Space)global_sym(h->g, h->v)->space);
 }
 
 // Returns a new register that is 1 if a pointer is not null, else 0.
 static RegId place_test(Fn *fn, InstrId before, Operand pointer)
 {
     RegId test = reg_new(fn, RF_P, W1), flag = reg_new(fn, RF_R, W16);
-    insert(fn, before, desc_make(fn->tables, OP_SETP, TY_B64, .mods = {MOD_NE}), 0,
-           (Operand[]){op_def(op_reg(fn, test)), pointer, op_const(fn, 0, W64)}, 3);
-    insert(fn, before, desc_make(fn->tables, OP_SELP, TY_B16), 0,
-           (Operand[]){op_def(op_reg(fn, flag)), op_const(fn, 1, W16), op_const(fn, 0, W16), op_reg(fn, test)}, 4);
+    Operand one = op_const(fn, 1, W16), zero = op_const(fn, 0, W16);
+    insert_beside(fn, before, desc_make(fn->tables, OP_SETP, TY_B64, .mods = {MOD_NE}),
+                  (Operand[]){op_def(op_reg(fn, test)), pointer, op_const(fn, 0, W64)}, 3, false);
+    insert_beside(fn, before, desc_make(fn->tables, OP_SELP, TY_B16),
+                  (Operand[]){op_def(op_reg(fn, flag)), one, zero, op_reg(fn, test)}, 4, false);
     return flag;
 }
 
@@ -503,48 +577,32 @@ static void store_flag(const Allocation *h, Fn *fn, const Edit *e)
     Operand value = op_const(fn, e->change == CH_SET, W8);
     if (e->change == CH_STORE)
         value = op_reg(fn, place_test(fn, e->instr, *ir_use(fn, ir_instr(fn, e->instr), 2)));
-    const Instr *i = ir_instr(fn, e->instr);
-    Operand ops[4] = {op_sym(h->flag), op_const(fn, 0, W64), value};
-    uint32_t n = 3;
-    if (ir_guarded(i))
-        ops[n++] = *ir_guard(fn, i);
-    insert(fn, e->instr, flag_access(h, fn, OP_ST), i->flags & IF_GUARDED, ops, n);
+    insert_beside(fn, e->instr, flag_access(h->g, h->v, fn, OP_ST),
+                  (Operand[]){op_sym(h->flag), op_const(fn, 0, W64), value}, 3, true);
 }
 
-static RegId load_flag(const Allocation *h, Fn *fn, const Edit *e)
-{
-    RegId flag = reg_new(fn, RF_R, W16);
-    insert(fn, e->instr, flag_access(h, fn, OP_LD), 0,
-           (Operand[]){op_def(op_reg(fn, flag)), op_sym(h->flag), op_const(fn, 0, W64)}, 3);
-    return flag;
-}
-
-// Places the address of the body, or null if the flag is 0.
+// Places the address of the body, or null if the flag is 0. A guard is that of all instructions, so the flag in the
+// register stays the one of the pointer.
 static void place_address(const Allocation *h, Fn *fn, Edit *e)
 {
     Space space = (Space)global_sym(h->g, h->v)->space;
-    DescId desc = desc_with_space(fn->tables, desc_make(fn->tables, OP_CVTA_ADDR, TY_U64), space);
     bool loaded = !ir_instr(fn, e->instr)->callseq, selects = e->change == CH_SELECT && loaded && h->null_matters;
-    Operand def = *ir_def(fn, ir_instr(fn, e->instr), 0), address = selects ? op_reg(fn, reg_new(fn, RF_R, W64)) : def;
-    if ((e->tested || selects) && loaded)
-        e->flag = load_flag(h, fn, e);
-    const Instr *i = ir_instr(fn, e->instr);
-    Operand ops[5] = {op_def(address), op_sym(h->body), op_const(fn, 0, W64)};
-    uint32_t n = 3, flags = i->flags & IF_GUARDED;
-    if (flags)
-        ops[n++] = *ir_guard(fn, i);
-    insert(fn, e->instr, desc, flags, ops, n);
+    Operand def = *ir_def(fn, ir_instr(fn, e->instr), 0), zero = op_const(fn, 0, W64);
+    Operand address = selects ? op_def(op_reg(fn, reg_new(fn, RF_R, W64))) : def;
+    if ((e->tested && loaded) || selects) {
+        e->flag = reg_new(fn, RF_R, W16);
+        insert_beside(fn, e->instr, flag_access(h->g, h->v, fn, OP_LD),
+                      (Operand[]){op_def(op_reg(fn, e->flag)), op_sym(h->flag), zero}, 3, true);
+    }
+    insert_beside(fn, e->instr, desc_with_space(fn->tables, desc_make(fn->tables, OP_CVTA_ADDR, TY_U64), space),
+                  (Operand[]){address, op_sym(h->body), zero}, 3, true);
     if (!selects)
         return;
     RegId test = reg_new(fn, RF_P, W1);
-    insert(fn, e->instr, desc_make(fn->tables, OP_SETP, TY_B16, .mods = {MOD_NE}), 0,
-           (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, e->flag), op_const(fn, 0, W16)}, 3);
-    i = ir_instr(fn, e->instr);
-    Operand chosen[5] = {def, op_reg(fn, op_index(address)), op_const(fn, 0, W64), op_reg(fn, test)};
-    n = 4;
-    if (flags)
-        chosen[n++] = *ir_guard(fn, i);
-    insert(fn, e->instr, desc_make(fn->tables, OP_SELP, TY_B64), flags, chosen, n);
+    insert_beside(fn, e->instr, desc_make(fn->tables, OP_SETP, TY_B16, .mods = {MOD_NE}),
+                  (Operand[]){op_def(op_reg(fn, test)), op_reg(fn, e->flag), op_const(fn, 0, W16)}, 3, true);
+    insert_beside(fn, e->instr, desc_make(fn->tables, OP_SELP, TY_B64),
+                  (Operand[]){def, op_reg(fn, op_index(address)), zero, op_reg(fn, test)}, 4, true);
 }
 
 // Places the result of a comparison with null.
@@ -558,7 +616,7 @@ static void place_comparison(const Allocation *h, Fn *fn, const Edit *e)
     bool known = cmp == MOD_LT || cmp == MOD_LO || cmp == MOD_GE || cmp == MOD_HS;
     if (!known && pointer->flag) {
         DescId desc = desc_make(fn->tables, OP_SETP, type_make(TC_B, W16), .mods = {null ? MOD_EQ : MOD_NE});
-        insert(fn, e->instr, desc, 0, (Operand[]){def, op_reg(fn, pointer->flag), op_const(fn, 0, W16)}, 3);
+        insert_beside(fn, e->instr, desc, (Operand[]){def, op_reg(fn, pointer->flag), op_const(fn, 0, W16)}, 3, false);
         return;
     }
     bool is = known ? cmp == MOD_GE || cmp == MOD_HS : !null;
@@ -591,8 +649,8 @@ static void replace(Allocation *h)
     Globals *g = h->g;
     global_remark(g, h->v, RM_PASSED, "MallocReplaced",
                   "points to memory of malloc: a variable of %llu bytes replaces it", (unsigned long long)h->bytes);
-    h->body = make_part(h, ".body", TY_B8, h->bytes, 16);
-    h->flag = make_part(h, ".init", TY_U8, 1, 1);
+    h->body = make_body(h);
+    h->flag = flag_new(g, h->v);
     change(h);
     global_lose_accesses(g, h->v);
     h->v->part = h->body;
@@ -601,26 +659,66 @@ static void replace(Allocation *h)
     g->ctx->module.mallocs_replaced++;
 }
 
+// Returns the bytes of `.shared` that no CTA needs, if each kernel named all variables; 0: a launch chooses their
+// number.
+static uint64_t free_room(const Globals *g)
+{
+    uint64_t used = 0;
+    for (uint32_t k = 1; k < g->m->syms.n; k++) {
+        const Sym *s = &g->m->syms.at[k];
+        if (s->kind != SYM_VAR || s->space != SP_SHARED || s->flags & SYM_GONE)
+            continue;
+        if (s->flags & SYM_EXTERN)
+            return 0;
+        used += s->size + s->align;
+    }
+    for (uint32_t k = 0; k < g->m->fns.n; k++)
+        for (uint32_t local = 1; g->m->fns.at[k] && local < g->m->fns.at[k]->syms.n; local++) {
+            const Sym *s = ir_sym(g->m->fns.at[k], local | SYM_LOCAL);
+            if (s->kind != SYM_VAR || s->space != SP_SHARED || s->flags & SYM_GONE)
+                continue;
+            if (s->flags & SYM_EXTERN)
+                return 0;
+            used += s->size + s->align;
+        }
+    return used < ROOM ? ROOM - used : 0;
+}
+
+// Takes the room of a block; false: there is too little.
+static bool take_room(Allocation *h, uint64_t *room)
+{
+    uint64_t bytes = h->bytes + ALIGN + 1;
+    if (global_sym(h->g, h->v)->space != SP_SHARED)
+        return true;
+    if (bytes > *room)
+        return miss(h, "NoRoom", "a CTA may need all of .shared");
+    *room -= bytes;
+    return true;
+}
+
 bool globals_replace_malloc(Globals *g)
 {
-    bool progress = false;
     const bool *calls = find_mallocs(g);
-    for (uint32_t k = 1; k < g->at.n && calls; k++) {
+    if (!calls)
+        return false;
+    g->again |= g->fields;  // a field may hold what malloc returns
+    VEC(Allocation) found = {0};
+    Facts **facts = NEW_ARRAY(&g->scratch, Facts *, g->m->fns.n);
+    uint64_t room = free_room(g);
+    for (uint32_t k = 1; k < g->at.n; k++) {
         Allocation h = {.g = g, .v = &g->at.at[k]};
         if (!is_candidate(g, h.v, calls))
             continue;
-        arena_init(&h.scratch, &g->ctx->heap);
         bool good = true;
         for (uint32_t access = h.v->access; access && good;)
-            good = take_function(&h, &access);
-        good = good && (h.mallocs || miss(&h, "AddressEscapes", "its malloc is not analyzed"));
+            good = take_function(&h, facts, &access);
+        good = good && (h.mallocs || miss(&h, "AddressEscapes", "its malloc is not analyzed")) && take_room(&h, &room);
         if (!good)
             global_remark(g, h.v, RM_MISSED, h.missed, "stays as it is: %s", h.because);
-        else if (knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET)) {
-            replace(&h);
-            progress = true;
-        }
-        arena_free(&h.scratch);
+        else if (knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
+            VEC_PUSH(&g->scratch, &found, h);
     }
-    return progress;
+    for (uint32_t k = 0; k < found.n; k++)
+        replace(&found.at[k]);
+    return found.n;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes the variables that replace another one, and their names.
+// Makes the variables that replace another one, their names, and instructions that access them.
 #include "phases/globalopt/globalopt.h"
 
 // Returns the names that a new variable must not have, besides those of the module's symbols: those of the function
@@ -37,4 +37,34 @@ SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number)
     s->flags &= ~(uint32_t)SYM_VISIBLE;
     s->flags |= v->class == GV_INTERNAL ? SYM_INTERNAL : 0;
     return id;
+}
+
+SymId flag_new(Globals *g, const Global *v)
+{
+    SymId id = part_new(g, v, ".init", NO_NUMBER);
+    Sym *s = part_sym(g, v, id);
+    s->type = TY_U8;
+    s->vec = 0;
+    s->flags &= ~(uint32_t)SYM_ARRAY;
+    s->align = 1;
+    s->count = s->size = 1;
+    s->init = NULL;
+    return id;
+}
+
+DescId flag_access(const Globals *g, const Global *v, Fn *fn, Opcode op)
+{
+    return desc_with_space(fn->tables, desc_make(fn->tables, op, TY_U8), (Space)global_sym(g, v)->space);
+}
+
+void insert_beside(Fn *fn, InstrId at, DescId desc, const Operand *ops, uint32_t n, bool guarded)
+{
+    const Instr *i = ir_instr(fn, at);
+    Operand all[6];
+    uint8_t flags = guarded ? i->flags & IF_GUARDED : 0;
+    memcpy(all, ops, n * sizeof *ops);
+    if (flags)
+        all[n++] = *ir_guard(fn, i);
+    InstrId id = ir_insert_before(fn, at, desc, flags, all, n);
+    ir_instr(fn, id)->line = ir_instr(fn, at)->line;
 }

@@ -296,6 +296,7 @@ static bool split(Globals *g, Global *v)
         if (!s.nread)
             global_lose_accesses(g, v);
         g->again |= global_sym(g, v)->init != NULL;  // a field may keep its value
+        g->fields |= s.nread > 0;
         g->ctx->module.variables_split += s.nread > 0;
     }
     arena_free(&s.scratch);
