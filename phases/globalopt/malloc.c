@@ -98,7 +98,6 @@ typedef struct Allocation {
     VEC(Pointee) work;     // of it: registers whose uses are to be visited
     VEC(RegId) pointers;   // of it: registers with a followed definition
     VEC(InstrId) results;  // of it: instructions whose results are pointers
-    VEC(RegId) whole;      // of it: registers that must not be INSIDE
     VEC(RegId) joined;     // of it: registers whose definitions must all be pointers
     VEC(Edit) edits;
     uint32_t mallocs;
@@ -247,7 +246,8 @@ static const Edit *edit_of(const Allocation *h, InstrId id)
     return edit ? &h->edits.at[edit - 1] : NULL;
 }
 
-// Continues with the uses of a result.
+// Continues with the uses of a result. A register that turns out to be INSIDE is visited again, so no use of it as a
+// whole pointer is missed.
 static bool follow(Allocation *h, InstrId id, uint32_t origin)
 {
     const Fn *fn = function(h);
@@ -336,7 +336,6 @@ static bool take_store(Allocation *h, InstrId store)
     add_edit(h, store, never_null ? CH_SET : CH_STORE);
     h->null_matters |= !never_null;
     VEC_PUSH(&h->g->scratch, &h->joined, op_index(o));
-    VEC_PUSH(&h->g->scratch, &h->whole, op_index(o));
     return true;
 }
 
@@ -368,10 +367,8 @@ static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, const P
     if (operand != i->ndef || type_info[m->type[0]].class == TC_F || !op_is_const(ir_ops(fn, i)[operand + 1]) ||
         tab_const(fn->tables, op_index(ir_ops(fn, i)[operand + 1])).bits)
         return false;
-    if (p->origin == JOINED) {
-        VEC_PUSH(&h->g->scratch, &h->whole, p->reg);
+    if (p->origin == JOINED)
         return h->null_matters = true;
-    }
     if (i->ndef != 1 || m->mod[MC_BOOL] || ir_guarded(i))
         return false;
     uint32_t edit = add_edit(h, id, CH_COMPARE);
@@ -385,7 +382,6 @@ static bool take_stored(Allocation *h, InstrId id, const Pointee *p)
 {
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, id);
-    VEC_PUSH(&h->g->scratch, &h->whole, p->reg);
     if (edit_of(h, id)) {
         if (p->origin < h->edits.n && !is_result(h, p->origin))
             h->edits.at[p->origin].change = CH_SELECT;
@@ -454,8 +450,6 @@ static bool take_uses(Allocation *h)
 {
     while (h->work.n) {
         Pointee p = h->work.at[--h->work.n];
-        if (h->facts->inside[p.reg])
-            p.origin = INSIDE;
         FOR_USES(h->facts->a, p.reg, use) {
             if (!take_use(h, use, &p))
                 return escapes(h);
@@ -463,9 +457,6 @@ static bool take_uses(Allocation *h)
     }
     for (uint32_t k = 0; k < h->joined.n; k++)
         if (!is_pointer(h, h->joined.at[k]))
-            return escapes(h);
-    for (uint32_t k = 0; k < h->whole.n; k++)
-        if (h->facts->inside[h->whole.at[k]])
             return escapes(h);
     return true;
 }
@@ -481,7 +472,7 @@ static void forget(Allocation *h)
         h->facts->pointer[h->results.at[k]] = false;
     for (uint32_t k = h->edits.n; k-- > 0 && h->edits.at[k].fn == h->fn;)
         h->facts->edit[h->edits.at[k].instr] = 0;
-    h->work.n = h->pointers.n = h->results.n = h->whole.n = h->joined.n = 0;
+    h->work.n = h->pointers.n = h->results.n = h->joined.n = 0;
 }
 
 // Looks at the accesses of a function to the variable, the first of which is *k; sets *k to that of the next function.
