@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Rewrites instructions on which ptxas crashes, for PTX output. defects.def lists the defects.
+// Rewrites instructions on which ptxas crashes, or which it compiles wrong, for PTX output. defects.def lists the
+// defects.
 //
 //     @P0 _|P1 = setp.lt.s32 R1, R2        @P0 P2|P1 = setp.lt.s32 R1, R2     ; P2 has no use
 //     R4 = lop3.b32 R1, R2, R3, 0x80       ...
 //     P1 = setp.eq.b32 R4, 0          ->   P1 = setp.lt.u32 R4, 1
+//     @P0 R5 = set.ne.f32.s32 R1, R2       R6 = set.ne.f32.s32 R1, R2; @P0 R5 = mov.b32 R6
 //
 // Must not fire:
 //     _|P1 = setp.lt.s32 R1, R2            there is no guard
+//     @P0 R5 = set.ne.u32.s32 R1, R2       the result is no float
 //     P1 = setp.eq.s32 R5, 0               R5 does not depend on a lop3
 //     P1 = setp.eq.b64 R4, 0; P1 = setp.eq.and.s32 R4, 0, P2; P1 = setp.ne.b32 R4, 0; P1 = setp.eq.s32 R4, 5
 #include <stdio.h>
@@ -15,6 +18,11 @@
 
 enum { FOLLOWED = 4 };  // number of walks that follow results of lop3
 
+// Instructions that a function has.
+typedef struct Seen {
+    bool guarded_sink, guarded_set, lop3, equality;
+} Seen;
+
 /* -- Sinks ---------------------------------------------------------------------------------------------- */
 
 static bool is_guarded_sink(const Fn *fn, const Instr *i, uint32_t k)
@@ -22,16 +30,10 @@ static bool is_guarded_sink(const Fn *fn, const Instr *i, uint32_t k)
     return ir_guarded(i) && op_kind(*ir_def(fn, i, k)) == K_NONE && ir_desc(fn, i)->slots[k].flags & SL_BARE;
 }
 
-static bool has_guarded_sink(const Fn *fn)
+static bool has_guarded_sink(const Fn *fn, const Seen *seen)
 {
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
-                if (is_guarded_sink(fn, i, k))
-                    return true;
-        }
-    return false;
+    (void)fn;
+    return seen->guarded_sink;
 }
 
 // Replaces all guarded sinks by one register without uses.
@@ -45,6 +47,46 @@ static void fill_guarded_sinks(Fn *fn)
                 if (is_guarded_sink(fn, i, k))
                     *ir_def(fn, i, k) = op_def(op_reg(fn, unread));
         }
+}
+
+/* -- Guarded set ---------------------------------------------------------------------------------------- */
+
+static bool is_guarded_set(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    return d->op == OP_SET && ir_guarded(i) && type_info[tab_mnem(fn->tables, d->mnem)->type[0]].class == TC_F &&
+           op_is_reg(*ir_def(fn, i, 0));
+}
+
+static bool has_guarded_set(const Fn *fn, const Seen *seen)
+{
+    (void)fn;
+    return seen->guarded_set;
+}
+
+// Moves the result of a comparison without a guard to the register, under the guard.
+static void split_guarded_set(Fn *fn, InstrId id)
+{
+    const Instr *i = ir_instr(fn, id);
+    Operand def = *ir_def(fn, i, 0), guard = *ir_guard(fn, i), ops[5] = {op_none()};
+    uint32_t n = ir_desc(fn, i)->nops;
+    memcpy(ops, ir_ops(fn, i), n * sizeof *ops);
+    RegId result = reg_like(fn, op_index(def));
+    DescId move = desc_make(fn->tables, OP_MOV, type_make(TC_B, (Width)ir_reg(fn, result)->width));
+    ops[0] = op_def(op_reg(fn, result));
+    LineId line = ir_instr(fn, id)->line;
+    InstrId set = ir_insert_before(fn, id, ir_instr(fn, id)->desc, 0, ops, n);
+    InstrId moved = ir_insert_before(fn, id, move, IF_GUARDED, (Operand[]){def, op_reg(fn, result), guard}, 3);
+    ir_instr(fn, set)->line = ir_instr(fn, moved)->line = line;
+    ir_remove(fn, id);
+}
+
+static void split_guarded_sets(Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            if (is_guarded_set(fn, ir_instr(fn, id)))
+                split_guarded_set(fn, id);
 }
 
 /* -- Comparisons of lop3 -------------------------------------------------------------------------------- */
@@ -134,16 +176,9 @@ static Operand compared_lop3(const Fn *fn, const Instr *i, const Values *v)
     return op_none();
 }
 
-static bool compares_lop3(const Fn *fn)
+static bool compares_lop3(const Fn *fn, const Seen *seen)
 {
-    bool lop3 = false, equality = false;
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            lop3 |= is_lop3(ir_desc(fn, i)->op);
-            equality |= is_equality(fn, i);
-        }
-    if (!lop3 || !equality)
+    if (!seen->lop3 || !seen->equality)
         return false;
     Arena scratch;
     arena_init(&scratch, fn->arena.heap);
@@ -181,20 +216,38 @@ static void rewrite_comparisons(Fn *fn)
 /* -- All ------------------------------------------------------------------------------------------------ */
 
 static const struct Defect {
-    bool (*finds)(const Fn *fn);
+    bool (*finds)(const Fn *fn, const Seen *seen);
     void (*mends)(Fn *fn);
 } defects[] = {
 #define DEFECT(id, name, versions, finds, mends, what) {finds, mends},
 #include "ir/ptx/defects.def"
 };
 
+static Seen look(const Fn *fn)
+{
+    Seen seen = {0};
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            seen.lop3 |= is_lop3(ir_desc(fn, i)->op);
+            seen.equality |= is_equality(fn, i);
+            if (!ir_guarded(i))
+                continue;
+            seen.guarded_set |= is_guarded_set(fn, i);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                seen.guarded_sink |= is_guarded_sink(fn, i, k);
+        }
+    return seen;
+}
+
 Fn *ptx_legalize(const Fn *fn)
 {
     Fn *legal = NULL;
     if (!(fn->flags & FN_DEFINED) || fn->flags & FN_NO_WORKAROUNDS)
         return NULL;
+    Seen seen = look(fn);
     for (size_t k = 0; k < ARRAY_LEN(defects); k++) {
-        if (!defects[k].finds(fn))
+        if (!defects[k].finds(fn, &seen))
             continue;
         if (!legal)
             legal = fn_clone(fn);
