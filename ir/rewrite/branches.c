@@ -178,3 +178,21 @@ bool merge_blocks(Fn *fn)
     arena_free(&scratch);
     return progress;
 }
+
+bool is_predicated_arm(const Fn *fn, const Analyses *a, BlockId arm, BlockId join)
+{
+    enum { MOST = 9 };
+    BlockId top = only_pred(a, arm);
+    if (!top)
+        return false;
+    InstrId end = ir_terminator(fn, arm);
+    const Instr *split = ir_instr(fn, ir_terminator(fn, top)), *last = ir_instr(fn, end);
+    if (ir_desc(fn, split)->op != OP_BRA || !ir_guarded(split) || ir_desc(fn, last)->op != OP_BRA || ir_guarded(last) ||
+        op_index(*ir_use(fn, last, 0)) != join ||
+        (op_index(*ir_use(fn, split, 0)) != join && op_index(*terminator_other_way(fn, split)) != join))
+        return false;
+    uint32_t n = 0;
+    for (InstrId id = ir_block(fn, arm)->first; id != end && n <= MOST; id = ir_instr(fn, id)->next)
+        n++;
+    return n <= MOST;
+}
