@@ -68,8 +68,8 @@ typedef struct Edit {
 
 // The pointer in a register: INSIDE, JOINED, or the number of the edit that defines it.
 enum {
-    INSIDE = UINT32_MAX,      // an address in the block
-    JOINED = UINT32_MAX - 1,  // null or the address of the block
+    INSIDE = INT32_MAX,      // an address in the block
+    JOINED = INT32_MAX - 1,  // null or the address of the block
 };
 
 typedef struct Pointee {
