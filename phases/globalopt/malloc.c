@@ -142,8 +142,8 @@ static bool is_param_of_pointer(const Allocation *h, const Instr *i)
 static void find_cycles(Facts *facts, Arena *arena, const Fn *fn, const Analyses *a)
 {
     uint32_t *place = NEW_ARRAY(arena, uint32_t, fn->blocks.n), n = 0;
-    int32_t *edges = NEW_ARRAY(arena, int32_t, fn->blocks.n + 1),
-            open = 0;  // by place: edges that begin, less those that end
+    int32_t *edges = NEW_ARRAY(arena, int32_t, fn->blocks.n + 1);  // by place: how many begin, less how many ended
+    int32_t open = 0;
     FOR_BLOCKS(fn, b)
         place[b] = n++;
     FOR_BLOCKS(fn, b)
