@@ -227,7 +227,7 @@ static bool miss(Allocation *h, const char *name, const char *because)
 
 static bool escapes(Allocation *h)
 {
-    return miss(h, "AddressEscapes", "its memory is not only accessed: the address is used otherwise");
+    return miss(h, "AddressEscapes", "its address is used for more than accesses and comparisons with null");
 }
 
 // Adds an edit and returns its number.
@@ -450,7 +450,7 @@ static bool take_uses(Allocation *h)
     return true;
 }
 
-// Makes the facts those of no variable, and ends the current function.
+// Resets the facts of the current variable, and ends the current function.
 static void forget(Allocation *h)
 {
     for (uint32_t k = 0; k < h->pointers.n; k++) {
@@ -487,6 +487,8 @@ static bool take_function(Allocation *h, Facts **facts, uint32_t *k)
 static bool *find_mallocs(Globals *g)
 {
     bool *calls = NULL;
+    if (str_find(&g->m->tables.strs, "malloc", strlen("malloc")) == STR_NONE)
+        return NULL;
     for (uint32_t k = 0; k < g->m->fns.n; k++) {
         const Fn *fn = g->m->fns.at[k];
         if (!fn || !(fn->flags & FN_DEFINED) || !fn->callseqs)
@@ -617,29 +619,27 @@ static void replace(Allocation *h)
     g->ctx->module.mallocs_replaced++;
 }
 
-// Returns the bytes of `.shared` that no CTA needs, if each kernel named all variables; 0: a launch chooses their
-// number.
+// Adds the size of a `.shared` variable; false if a launch sets it.
+static bool add_shared(const Sym *s, uint64_t *used)
+{
+    if (s->kind != SYM_VAR || s->space != SP_SHARED || s->flags & SYM_GONE)
+        return true;
+    *used += s->size + s->align;
+    return !(s->flags & SYM_EXTERN);
+}
+
+// Returns the free bytes of `.shared` in a CTA that uses all variables of the module; 0 if a launch sets a size.
 static uint64_t free_room(const Globals *g)
 {
+    const Module *m = g->m;
     uint64_t used = 0;
-    for (uint32_t k = 1; k < g->m->syms.n; k++) {
-        const Sym *s = &g->m->syms.at[k];
-        if (s->kind != SYM_VAR || s->space != SP_SHARED || s->flags & SYM_GONE)
-            continue;
-        if (s->flags & SYM_EXTERN)
-            return 0;
-        used += s->size + s->align;
-    }
-    for (uint32_t k = 0; k < g->m->fns.n; k++)
-        for (uint32_t local = 1; g->m->fns.at[k] && local < g->m->fns.at[k]->syms.n; local++) {
-            const Sym *s = ir_sym(g->m->fns.at[k], local | SYM_LOCAL);
-            if (s->kind != SYM_VAR || s->space != SP_SHARED || s->flags & SYM_GONE)
-                continue;
-            if (s->flags & SYM_EXTERN)
-                return 0;
-            used += s->size + s->align;
-        }
-    return used < ROOM ? ROOM - used : 0;
+    bool known = true;
+    for (uint32_t k = 1; k < m->syms.n; k++)
+        known &= add_shared(&m->syms.at[k], &used);
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        for (uint32_t local = 1; m->fns.at[k] && local < m->fns.at[k]->syms.n; local++)
+            known &= add_shared(ir_sym(m->fns.at[k], local | SYM_LOCAL), &used);
+    return known && used < ROOM ? ROOM - used : 0;
 }
 
 // Takes the room of a block; false: there is too little.

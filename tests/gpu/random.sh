@@ -9,8 +9,8 @@
 # programs fail before and after oriopt alike. Programs with even numbers run with --internalize of the variables that
 # only they access.
 #
-# Prints the failures, each with the number of the program. The last line is `N passed, N failed` launches; a GPU is
-# missing: SKIP. Exit 0 all passed, 1 failed, 2 usage or no build.
+# Prints the failures, each with the number of the program. The last line is `N passed, N failed` launches. Prints SKIP
+# without a GPU. Exit 0 all passed, 1 failed, 2 usage or no build.
 # Environment: as for run.sh; JOBS, number of processes (the number of cores); ORIGEN_FLAGS.
 set -u
 
@@ -25,7 +25,7 @@ if [ "${1-}" = --worker ]; then
             internal=
             [ $((seed % 2)) -ne 0 ] || internal='--internalize=gi_*,table*,pointer*'
             # shellcheck disable=SC2086
-            "$ORIGEN" --seed "$seed" ${ORIGEN_FLAGS-} -o "before$seed.ptx" || exit 2
+            "$ORIGEN" --seed "$seed" ${ORIGEN_FLAGS-} -o "before$seed.ptx" || { echo "FAIL programs: origen, $seed" && exit 2; }
             # shellcheck disable=SC2086
             "$ORIOPT" -O3 $internal -o "after$seed.ptx" "before$seed.ptx" 2>err || echo "FAIL oriopt, program $seed: $(head -n 1 err)"
             sed "s/^file .*/file after$seed.ptx/" "before$seed.run" >"after$seed.run"

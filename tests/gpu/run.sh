@@ -193,6 +193,13 @@ END
     expect 'a level of the driver' 0 '3 passed, 0 failed' --jit-level 0 "$work/k.run"
     expect 'no such level' 2 'usage:' --jit-level 5 "$work/k.run"
     expect 'no operand' 2 'usage:'
+    for mode in "" flip; do
+        said=$(FAKE_CUDA=$mode LD_LIBRARY_PATH=$work JOBS=1 tests/gpu/random.sh 2 | tail -n 1)
+        case $mode,$said in
+        ,*[1-9]*' passed, 0 failed' | flip,'0 passed, '[1-9]*) ok ;;
+        *) bad "random programs${mode:+, $mode}: $said" ;;
+        esac
+    done
     trouble none 'no device' 0 'SKIP gpurun: there is no GPU: no device' "$work/k.run"
     trouble old 'no device that the driver knows' 0 'SKIP gpurun: there is no GPU' "$work/k.run"
     trouble ptx 'a module that does not compile' 1 'log of the stand-in' "$work/k.run"
