@@ -181,7 +181,6 @@ bool merge_blocks(Fn *fn)
 
 bool is_predicated_arm(const Fn *fn, const Analyses *a, BlockId arm, BlockId join)
 {
-    enum { MOST = 9 };
     BlockId top = only_pred(a, arm);
     if (!top)
         return false;
@@ -192,7 +191,7 @@ bool is_predicated_arm(const Fn *fn, const Analyses *a, BlockId arm, BlockId joi
         (op_index(*ir_use(fn, split, 0)) != join && op_index(*terminator_other_way(fn, split)) != join))
         return false;
     uint32_t n = 0;
-    for (InstrId id = ir_block(fn, arm)->first; id != end && n <= MOST; id = ir_instr(fn, id)->next)
+    for (InstrId id = ir_block(fn, arm)->first; id != end && n <= PREDICATED; id = ir_instr(fn, id)->next)
         n++;
-    return n <= MOST;
+    return n <= PREDICATED;
 }

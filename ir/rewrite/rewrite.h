@@ -117,8 +117,10 @@ void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to);
 void terminator_drop_guard(Fn *fn, InstrId id);
 // Returns the operand of a guarded terminator that names its successor for a false guard.
 Operand *terminator_other_way(const Fn *fn, const Instr *i);
-// True if a block is the only arm of a branch to `join`, and ptxas predicates it: it has at most 9 instructions besides
-// its branch to `join`. With another branch at its end ptxas would have to keep both.
+// ptxas predicates an arm of at most this number of instructions (branch_opt.c has the measurements).
+enum { PREDICATED = 9 };
+// True if ptxas predicates a block: it is the only arm of a branch to `join`, and has at most PREDICATED instructions
+// before its own branch to `join`. If this branch led elsewhere, ptxas would keep both branches.
 bool is_predicated_arm(const Fn *fn, const Analyses *a, BlockId arm, BlockId join);
 // Replaces a guarded terminator by an unguarded one that does the same if the guard is `taken`.
 void terminator_decide(Fn *fn, InstrId id, bool taken);

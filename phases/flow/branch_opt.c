@@ -65,7 +65,7 @@
 #include "phases/bodies.h"
 #include "phases/scalar/relations.h"
 
-enum { ROUNDS = 8, ARM_BLOCKS = 256, PREDICATED = 9, SHORT_ARM = 2 };
+enum { ROUNDS = 8, ARM_BLOCKS = 256, SHORT_ARM = 2 };
 
 typedef struct BranchOpt {
     Ctx *ctx;
