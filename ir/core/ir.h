@@ -436,11 +436,11 @@ static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
 
 // PINNED: an operand of an instruction that the IR does not model, or a register with too many phis. NAMED: declared
-// outside the body (module, formals), so its name stays.
-enum { REG_PINNED = 1, REG_NAMED = 2 };
+// outside the body (module, formals), so its name stays. SHOWN: a phase gave it its name, which Ori text shows.
+enum { REG_PINNED = 1, REG_NAMED = 2, REG_SHOWN = 4 };
 
 typedef struct Reg {
-    Name name;         // in the input; stem 0 if a phase made the register
+    Name name;         // in the input, or given by a phase; stem 0 = none
     uint32_t ordinal;  // number within its file, stable during a run
     uint8_t file, width;
     uint8_t flags;  // REG_*

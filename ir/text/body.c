@@ -793,8 +793,10 @@ static void read_reg(Reader *r)
     if (!sized)
         tx_fail(r, at, "a declaration must have the register's width, such as R1:32");
     Reg *reg = ir_reg(r->fn, id);
-    if (r->tok == T_STRING)
+    if (r->tok == T_STRING) {
         reg->name = tx_quoted_name(r);
+        reg->flags |= REG_SHOWN;
+    }
     if (r->tok == T_TYPE) {
         reg->type = (uint8_t)type_find(r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 1);
         if (!reg->type || type_info[reg->type].width != (Width)reg->width)

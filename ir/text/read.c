@@ -134,9 +134,12 @@ Name tx_quoted_name(Reader *r)
     const char *p = r->lx.start, *end = r->lx.end;
     if (r->tok != T_STRING || p == end)
         tx_fail(r, tx_at(r), "expected a name in quotes");
-    for (; p < end; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_$%", *p))
-            tx_fail(r, tx_at(r), "a name must consist of letters, digits, '_', '$' and '%%'");
+    for (bool in_word = false; p <= end; p++) {
+        bool dot = p == end || *p == '.';
+        if (dot ? !in_word : !isalnum((unsigned char)*p) && !strchr("_$%", *p))
+            tx_fail(r, tx_at(r), "a name must consist of letters, digits, '_', '$' and '%%', and dots between them");
+        in_word = !dot;
+    }
     Name name = split(r, r->lx.start, end);
     tx_next(r);
     return name;

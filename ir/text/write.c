@@ -488,13 +488,13 @@ static void visit_registers(Writer *w)
     }
 }
 
-// Declares the registers with properties that their definitions do not state.
+// Declares the registers with names, and with properties that their definitions do not state.
 static void put_register_declarations(Writer *w)
 {
     const Fn *fn = w->fn;
     for (RegId k = 1; k < fn->regs.n; k++) {
         const Reg *r = ir_reg(fn, k);
-        bool named = r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem);
+        bool named = r->flags & (REG_NAMED | REG_SHOWN) || (fn->flags & FN_DEBUG && r->name.stem);
         bool pinned = r->flags & REG_PINNED && !(w->reg_seen[k] & SEEN_OPAQUE);
         bool defined = w->reg_seen[k] & SEEN_DEFINED || r->file == RF_CC;
         if (!(w->reg_seen[k] & SEEN_USED) || (defined && !named && !pinned))

@@ -3,8 +3,8 @@
 //
 // Strategy A of GlobalOpt (row 163), for internal variables with an initial value that are stored one other constant
 // besides. The variable becomes NAME.body, which keeps the initial value, and NAME.init, a byte that is 1 after a store
-// of the other value, and 0 after a store of the initial one. A load selects by the flag. In the next round the load of
-// NAME.body becomes a constant (constants.c).
+// of the other value, and 0 after a store of the initial one. A load selects by the flag; its result has the name
+// NAME.val. In the next round the load of NAME.body becomes a constant (constants.c).
 //
 //     global @mode: .u32 = 3                         global @mode.body: .u32 = 3; global @mode.init: .u8
 //     st.global.u32 [@mode], 7                       st.global.u8 [@mode.init], 1
@@ -24,7 +24,7 @@
 //     volatile and atomic accesses                    something else accesses the variable
 //
 // Documented: the strategy, names, the limit. Inferred: the flag as a byte. Does not do: comparisons of the loaded
-// value without a select; the names .val and .notinit, since registers that phases make have no names.
+// value without a select.
 #include "phases/globalopt/globalopt.h"
 
 // A variable with two values.
@@ -100,6 +100,7 @@ static void change_load(const Flag *f, const GlobalAccess *access)
         return;
     }
     RegId flag = reg_new(fn, RF_R, W16), body = reg_like(fn, op_index(def)), test = reg_new(fn, RF_P, W1);
+    part_show(f->g, f->v, fn, op_index(def), ".val", NO_NUMBER);
     Width width = (Width)ir_reg(fn, op_index(def))->width;
     const Instr *i = ir_instr(fn, at);
     Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];

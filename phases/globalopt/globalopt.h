@@ -110,6 +110,9 @@ void global_leave(Globals *g, Fn *fn, Arena *arena);
 // Makes a variable of the same kind, at the same place and with the same initial value, that is not visible. Its name
 // is NAME with the suffix and the number, or a similar one that is not taken.
 SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number);
+// Gives a register of a function the name NAME with the suffix and the number, which Ori text shows. A register of the
+// module or of a formal keeps its name.
+void part_show(const Globals *g, const Global *v, Fn *fn, RegId r, const char *suffix, uint32_t number);
 // Makes the flag NAME.init of a variable: a byte in the same space, without an initial value.
 SymId flag_new(Globals *g, const Global *v);
 // Returns the descriptor of a load or store of this flag.

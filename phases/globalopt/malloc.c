@@ -39,14 +39,7 @@
 //
 // Documented: the strategy, names, the limit. Inferred: one thread, the flag as a byte. Does not do: blocks above the
 // limit with a pointer and a malloc for each field, which take more calls than before.
-#include "ir/rewrite/inline_call.h"
-#include "phases/globalopt/globalopt.h"
-
-// A call sequence of a function, with the number of its instructions.
-typedef struct Sequence {
-    InstrId call, argument, result;  // the last of each
-    uint32_t n;
-} Sequence;
+#include "phases/globalopt/system_calls.h"
 
 // The change of an instruction.
 typedef enum {
@@ -80,13 +73,11 @@ typedef struct Pointee {
 // Facts of a function.
 typedef struct Facts {
     const Analyses *a;
-    Sequence *sequences;  // by call sequence
-    uint32_t *calls;      // by local symbol: calls that name it
-    bool *repeats;        // by BlockId: the block may be in a cycle
-    uint32_t *edit;       // by InstrId: number of the edit of the current variable, plus 1
-    bool *pointer;        // by InstrId: its result is a pointer of the current variable
-    bool *followed;       // by RegId: some definition is such a result
-    bool *inside;         // by RegId: the same, and INSIDE
+    SystemCalls calls;
+    uint32_t *edit;  // by InstrId: number of the edit of the current variable, plus 1
+    bool *pointer;   // by InstrId: its result is a pointer of the current variable
+    bool *followed;  // by RegId: some definition is such a result
+    bool *inside;    // by RegId: the same, and INSIDE
 } Facts;
 
 typedef struct Allocation {
@@ -106,116 +97,22 @@ typedef struct Allocation {
     SymId body, flag;
 } Allocation;
 
-// Bytes of `.shared` that a CTA can have without asking for more; the alignment of malloc.
-enum { ROOM = 48 << 10, ALIGN = 16 };
-
-/* -- Calls ---------------------------------------------------------------------------------------------- */
+// Bytes of `.shared` that a CTA can have without asking for more.
+enum { ROOM = 48 << 10 };
 
 static Fn *function(const Allocation *h) { return h->g->m->fns.at[h->fn]; }
-
-// True for a call of a function of the system: one with this name that is `.extern`.
-static bool calls_system(const Fn *fn, const Instr *i, const char *name)
-{
-    char text[32];
-    SymId callee = ir_desc(fn, i)->op == OP_CALL ? ir_callee(fn, i) : 0;
-    if (!callee || callee & SYM_LOCAL || ir_guarded(i))
-        return false;
-    const Sym *s = &fn->module->syms.at[callee];
-    return s->flags & SYM_EXTERN && !(s->fn && s->fn->flags & FN_DEFINED) &&
-           strcmp(name_text(&fn->module->tables, s->name, text, sizeof text), name) == 0;
-}
-
-// True for an unguarded access to a whole parameter of 8 bytes.
-static bool is_param_of_pointer(const Allocation *h, const Instr *i)
-{
-    const Fn *fn = function(h);
-    const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    const Operand *use = ir_use(fn, i, 0);
-    if (op_kind(use[0]) != K_SYM || !(op_index(use[0]) & SYM_LOCAL) || ir_guarded(i))
-        return false;
-    const Sym *s = ir_sym(fn, op_index(use[0]));
-    return s->kind == SYM_CALLPARAM && s->size == 8 && const_signed(tab_const(fn->tables, op_index(use[1]))) == 0 &&
-           type_info[m->type[0]].width == W64 && access_elements(m) == 1;
-}
-
-// Finds the blocks that may be in a cycle: those between the ends of an edge that leads back in the layout.
-static void find_cycles(Facts *facts, Arena *arena, const Fn *fn, const Analyses *a)
-{
-    uint32_t *place = NEW_ARRAY(arena, uint32_t, fn->blocks.n), n = 0;
-    int32_t *edges = NEW_ARRAY(arena, int32_t, fn->blocks.n + 1);  // by place: how many begin, less how many ended
-    int32_t open = 0;
-    FOR_BLOCKS(fn, b)
-        place[b] = n++;
-    FOR_BLOCKS(fn, b)
-        FOR_SUCCS(a, b, s) {
-            if (place[*s] > place[b])
-                continue;
-            edges[place[*s]]++;
-            edges[place[b] + 1]--;
-        }
-    FOR_BLOCKS(fn, b) {
-        open += edges[place[b]];
-        facts->repeats[b] = open > 0;
-    }
-}
 
 static Facts *find_facts(Arena *arena, const Fn *fn, const Analyses *a)
 {
     Facts *facts = NEW(arena, Facts);
     facts->a = a;
-    facts->sequences = NEW_ARRAY(arena, Sequence, fn->callseqs + 1);
-    facts->calls = NEW_ARRAY(arena, uint32_t, fn->syms.n);
-    facts->repeats = NEW_ARRAY(arena, bool, fn->blocks.n);
+    facts->calls = system_calls_find(arena, fn, a);
     facts->edit = NEW_ARRAY(arena, uint32_t, fn->instrs.n);
     facts->pointer = NEW_ARRAY(arena, bool, fn->instrs.n);
     facts->followed = NEW_ARRAY(arena, bool, fn->regs.n);
     facts->inside = NEW_ARRAY(arena, bool, fn->regs.n);
-    find_cycles(facts, arena, fn, a);
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            Sequence *s = &facts->sequences[i->callseq];
-            Opcode op = ir_desc(fn, i)->op;
-            for (uint32_t k = 0; k < i->nops && op == OP_CALL; k++)
-                if (op_kind(ir_ops(fn, i)[k]) == K_SYM && op_index(ir_ops(fn, i)[k]) & SYM_LOCAL)
-                    facts->calls[local_symbol(op_index(ir_ops(fn, i)[k]))]++;
-            if (!i->callseq)
-                continue;
-            *(op == OP_CALL ? &s->call : op == OP_ST ? &s->argument : &s->result) = id;
-            s->n++;
-        }
     return facts;
 }
-
-typedef struct Passed {
-    uint32_t results, arguments;
-    SymId result, argument;  // the last of each
-} Passed;
-
-static void note_passed(void *user, bool result, uint32_t formal, Operand o)
-{
-    Passed *p = user;
-    (void)formal;
-    *(result ? &p->results : &p->arguments) += 1;
-    *(result ? &p->result : &p->argument) = op_kind(o) == K_SYM ? op_index(o) : 0;
-}
-
-// True if a sequence only passes an argument to a function of the system, and takes its result if there is one.
-static bool is_system_sequence(const Allocation *h, const Sequence *s, const char *name, bool result)
-{
-    const Fn *fn = function(h);
-    Passed passed = {0};
-    if (s->n != 2u + result || !s->call || !s->argument || !!s->result != result ||
-        !calls_system(fn, ir_instr(fn, s->call), name) || !is_param_of_pointer(h, ir_instr(fn, s->argument)) ||
-        (result && !is_param_of_pointer(h, ir_instr(fn, s->result))))
-        return false;
-    visit_passed(fn, ir_instr(fn, s->call), note_passed, &passed);
-    return passed.arguments == 1 && h->facts->calls[local_symbol(passed.argument)] == 1 &&
-           passed.results == (result ? 1 : 0) &&
-           op_index(*ir_use(fn, ir_instr(fn, s->argument), 0)) == passed.argument &&
-           (!result || op_index(*ir_use(fn, ir_instr(fn, s->result), 0)) == passed.result);
-}
-
 /* -- Conditions ----------------------------------------------------------------------------------------- */
 
 static bool miss(Allocation *h, const char *name, const char *because)
@@ -287,20 +184,20 @@ static bool follow_copy(Allocation *h, InstrId id, uint32_t origin)
 static bool take_malloc(Allocation *h, const Sequence *s)
 {
     const Fn *fn = function(h);
-    if (!is_system_sequence(h, s, "malloc", true))
+    if (!system_calls(&h->facts->calls, s, "malloc", true))
         return escapes(h);
     Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
     if (!op_is_const(size))
         return miss(h, "SizeUnknown", "malloc has no constant size");
     if (!(fn->flags & FN_KERNEL))
         return miss(h, "SeveralBlocks", "malloc is not in a kernel, so it may run several times");
-    if (h->mallocs++ || h->facts->repeats[ir_instr(fn, s->call)->block])
+    if (h->mallocs++ || h->facts->calls.repeats[ir_instr(fn, s->call)->block])
         return miss(h, "SeveralBlocks", "malloc may run several times");
     uint64_t limit = (uint64_t)knob_int(h->g->knobs, KNOB_GLOBAL_OPT_BITS);
     h->bytes = tab_const(fn->tables, op_index(size)).bits;
     if (!h->bytes)
         return miss(h, "NoMemory", "malloc gets the size 0");
-    if (h->bytes > limit / 8 || (h->bytes + ALIGN - 1) / ALIGN * ALIGN * 8 > limit)
+    if (h->bytes > limit / 8 || (h->bytes + MALLOC_ALIGN - 1) / MALLOC_ALIGN * MALLOC_ALIGN * 8 > limit)
         return miss(h, "TooLarge", "its memory has more bits than GlobalOptMaxBits");
     add_edit(h, s->argument, CH_GONE);
     add_edit(h, s->call, CH_GONE);
@@ -318,11 +215,9 @@ static bool take_store(Allocation *h, InstrId store)
     if (!op_is_reg(o) || o.mods)
         return escapes(h);
     FOR_DEFS(h->facts->a, op_index(o), def) {
-        const Instr *i = ir_instr(fn, def->instr);
-        const Sequence *s = &h->facts->sequences[i->callseq];
-        bool result = i->callseq && s->result == def->instr;
-        results += result;
-        if (result && !edit_of(h, s->call) && !take_malloc(h, s))
+        const Sequence *s = sequence_of_result(&h->facts->calls, def->instr);
+        results += s != NULL;
+        if (s && !edit_of(h, s->call) && !take_malloc(h, s))
             return false;
     }
     h->stays |= results != def_count(h->facts->a, op_index(o));
@@ -376,10 +271,11 @@ static bool take_stored(Allocation *h, InstrId id)
     const Instr *i = ir_instr(fn, id);
     if (edit_of(h, id))
         return true;
-    if (!i->callseq || !is_system_sequence(h, &h->facts->sequences[i->callseq], "free", false))
+    const Sequence *s = &h->facts->calls.at[i->callseq];
+    if (!system_calls(&h->facts->calls, s, "free", false))
         return false;
     add_edit(h, id, CH_GONE);
-    add_edit(h, h->facts->sequences[i->callseq].call, CH_GONE);
+    add_edit(h, s->call, CH_GONE);
     return true;
 }
 
@@ -470,7 +366,7 @@ static bool take_function(Allocation *h, Facts **facts, uint32_t *k)
     Globals *g = h->g;
     h->fn = g->accesses.at[*k].fn;
     Fn *fn = function(h);
-    if (!knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC) && (!(fn->flags & FN_KERNEL) || fn_threads(fn) != 1))
+    if (!one_thread_allocates(g, fn))
         return miss(h, "SeveralThreads", "several threads may run malloc, unless GlobalOptMalloc says otherwise");
     if (!facts[h->fn])
         facts[h->fn] = find_facts(&g->scratch, fn, analysis_need(fn, AN_CFG | AN_DEFUSE));
@@ -481,42 +377,6 @@ static bool take_function(Allocation *h, Facts **facts, uint32_t *k)
     good = good && take_uses(h);
     forget(h);
     return good;
-}
-
-// Returns, by function, which ones call malloc; NULL: none.
-static bool *find_mallocs(Globals *g)
-{
-    bool *calls = NULL;
-    if (str_find(&g->m->tables.strs, "malloc", strlen("malloc")) == STR_NONE)
-        return NULL;
-    for (uint32_t k = 0; k < g->m->fns.n; k++) {
-        const Fn *fn = g->m->fns.at[k];
-        if (!fn || !(fn->flags & FN_DEFINED) || !fn->callseqs)
-            continue;
-        FOR_BLOCKS(fn, b)
-            FOR_INSTRS(fn, b, id) {
-                if (!calls_system(fn, ir_instr(fn, id), "malloc"))
-                    continue;
-                if (!calls)
-                    calls = NEW_ARRAY(&g->scratch, bool, g->m->fns.n);
-                calls[k] = true;
-            }
-    }
-    return calls;
-}
-
-// True if a function that calls malloc stores a register to the variable.
-static bool may_hold_malloc(const Globals *g, const Global *v, const bool *calls)
-{
-    FOR_ACCESSES(g, v, k)
-    {
-        const GlobalAccess *access = &g->accesses.at[k];
-        const Fn *fn = g->m->fns.at[access->fn];
-        if (calls[access->fn] && access->writes && access->direct &&
-            op_is_reg(*ir_use(fn, ir_instr(fn, access->instr), 2)))
-            return true;
-    }
-    return false;
 }
 
 static bool is_candidate(const Globals *g, const Global *v, const bool *calls)
@@ -536,7 +396,7 @@ static SymId make_body(const Allocation *h)
     s->type = TY_B8;
     s->vec = 0;
     s->flags |= SYM_ALIGNED | SYM_ARRAY;
-    s->align = ALIGN;
+    s->align = MALLOC_ALIGN;
     s->count = s->size = h->bytes;
     s->init = NULL;
     return id;
@@ -557,6 +417,7 @@ static void place_address(const Allocation *h, Fn *fn, Edit *e)
     Operand def = *ir_def(fn, ir_instr(fn, e->instr), 0), zero = op_const(fn, 0, W64);
     if (e->tested && !ir_instr(fn, e->instr)->callseq) {
         e->flag = reg_new(fn, RF_R, W16);
+        part_show(h->g, h->v, fn, e->flag, ".val", NO_NUMBER);
         insert_beside(fn, e->instr, flag_access(h->g, h->v, fn, OP_LD),
                       (Operand[]){op_def(op_reg(fn, e->flag)), op_sym(h->flag), zero}, 3, true);
     }
@@ -574,6 +435,8 @@ static void place_comparison(const Allocation *h, Fn *fn, const Edit *e)
     bool null = cmp == MOD_EQ || cmp == MOD_LE || cmp == MOD_LS;
     bool known = cmp == MOD_LT || cmp == MOD_LO || cmp == MOD_GE || cmp == MOD_HS;
     if (!known && pointer->flag) {
+        if (null)
+            part_show(h->g, h->v, fn, op_index(def), ".notinit", NO_NUMBER);
         DescId desc = desc_make(fn->tables, OP_SETP, type_make(TC_B, W16), .mods = {null ? MOD_EQ : MOD_NE});
         insert_beside(fn, e->instr, desc, (Operand[]){def, op_reg(fn, pointer->flag), op_const(fn, 0, W16)}, 3, false);
         return;
@@ -645,7 +508,7 @@ static uint64_t free_room(const Globals *g)
 // Takes the room of a block; false: there is too little.
 static bool take_room(Allocation *h, uint64_t *room)
 {
-    uint64_t bytes = h->bytes + ALIGN + 1;
+    uint64_t bytes = h->bytes + MALLOC_ALIGN + 1;
     if (global_sym(h->g, h->v)->space != SP_SHARED)
         return true;
     if (bytes > *room)
@@ -656,7 +519,7 @@ static bool take_room(Allocation *h, uint64_t *room)
 
 bool globals_replace_malloc(Globals *g)
 {
-    const bool *calls = find_mallocs(g);
+    const bool *calls = callers_of_malloc(g);
     if (!calls)
         return false;
     g->again |= g->fields;  // a field may hold what malloc returns

@@ -16,14 +16,31 @@ static ModuleNames *names_for(Globals *g, uint32_t owner)
     return owner ? &g->own_names : &g->names;
 }
 
+enum { LONGEST = 4096 };
+
+// Writes the name of a variable with a suffix to `buf`.
+static const char *suffixed(const Globals *g, const Global *v, const char *suffix, char buf[static LONGEST])
+{
+    size_t n = strlen(name_text(global_tables(g, v), global_sym(g, v)->name, buf, LONGEST - strlen(suffix)));
+    memcpy(buf + n, suffix, strlen(suffix) + 1);
+    return buf;
+}
+
 // Returns NAME with a suffix and a number, or a similar name that is not taken.
 static Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t number)
 {
-    char stem[4096];
-    Tables *t = global_tables(g, v);
-    size_t n = strlen(name_text(t, global_sym(g, v)->name, stem, sizeof stem - strlen(suffix)));
-    memcpy(stem + n, suffix, strlen(suffix) + 1);
-    return module_names_make(names_for(g, v->owner), g->m, t, stem, number);
+    char stem[LONGEST];
+    return module_names_make(names_for(g, v->owner), g->m, global_tables(g, v), suffixed(g, v, suffix, stem), number);
+}
+
+void part_show(const Globals *g, const Global *v, Fn *fn, RegId r, const char *suffix, uint32_t number)
+{
+    char stem[LONGEST];
+    if (ir_reg(fn, r)->flags & REG_NAMED)
+        return;
+    suffixed(g, v, suffix, stem);
+    ir_reg(fn, r)->name = (Name){str_intern(&fn->tables->strs, stem, strlen(stem)), number};
+    ir_reg(fn, r)->flags |= REG_SHOWN;
 }
 
 SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number)
