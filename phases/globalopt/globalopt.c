@@ -9,7 +9,8 @@
 //     A           loads of a variable that keeps its initial value become constants (constants.c); one that also holds
 //                 one other value becomes a flag (flags.c)
 //     B           a variable is split into fields (split.c)
-//     C           a variable replaces memory of malloc (malloc.c)
+//     C           a variable replaces memory of malloc (malloc.c); off by default, each field gets memory
+//                 (malloc_fields.c)
 //
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
 //
@@ -86,6 +87,10 @@ static bool run_round(Globals *g)
     progress |= globals_make_flags(g);
     progress |= globals_split(g);
     progress |= globals_replace_malloc(g);
+    if (progress)
+        g->again |= knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC_FIELDS);
+    else
+        progress = globals_split_malloc(g);
     if (progress) {
         replace_variables(g);
         clean(g);

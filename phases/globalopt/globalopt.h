@@ -48,6 +48,7 @@ typedef struct Global {
     uint32_t nparts;
     bool gone;                     // it is removed at the end of the round
     uint32_t naming, last_naming;  // the first and last instruction that names it; 0 = none
+    const char *missed, *because;  // a remark on why strategy C leaves it; NULL = none
 } Global;
 
 // An instruction that names a variable as its first use.
@@ -87,6 +88,12 @@ static inline Tables *global_tables(const Globals *g, const Global *v)
 {
     return v->owner ? g->m->fns.at[v->owner - 1]->tables : &g->m->tables;
 }
+// Sets the remark on why strategy C leaves a variable. NULL: the remark stays.
+static inline void global_stays(Global *v, const char *missed, const char *because)
+{
+    v->missed = missed ? missed : v->missed;
+    v->because = missed ? because : v->because;
+}
 #define FOR_ACCESSES(g, v, k) for (uint32_t k = (v)->access; k; k = (g)->accesses.at[k].next)
 #define FOR_NAMINGS(g, v, k) for (uint32_t k = (v)->naming; k; k = (g)->namings.at[k].next)
 
@@ -110,6 +117,10 @@ void global_leave(Globals *g, Fn *fn, Arena *arena);
 // Makes a variable of the same kind, at the same place and with the same initial value, that is not visible. Its name
 // is NAME with the suffix and the number, or a similar one that is not taken.
 SymId part_new(Globals *g, const Global *v, const char *suffix, uint32_t number);
+// Returns a name for a symbol or label of a function: the stem and the number, or a similar one that is not taken.
+Name local_name(Globals *g, uint32_t fn, const char *stem, uint32_t number);
+// Makes a parameter of calls like another one of the function.
+SymId param_new(Globals *g, uint32_t fn, SymId like);
 // Gives a register of a function the name NAME with the suffix and the number, which Ori text shows. A register of the
 // module or of a formal keeps its name.
 void part_show(const Globals *g, const Global *v, Fn *fn, RegId r, const char *suffix, uint32_t number);
@@ -145,5 +156,10 @@ bool globals_split(Globals *g);
 /* malloc.c */
 // Replaces memory of malloc by variables; returns progress.
 bool globals_replace_malloc(Globals *g);
+
+/* malloc_fields.c */
+// Splits memory of malloc into memory for each field, if no other strategy made progress in the round; returns
+// progress.
+bool globals_split_malloc(Globals *g);
 
 #endif

@@ -379,14 +379,6 @@ static bool take_function(Allocation *h, Facts **facts, uint32_t *k)
     return good;
 }
 
-static bool is_candidate(const Globals *g, const Global *v, const bool *calls)
-{
-    const Sym *s = global_sym(g, v);
-    bool allowed = v->class == GV_OWN || (s->space == SP_GLOBAL && knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC));
-    return allowed && !v->obstacle && !v->gone && !v->nparts && v->access && !v->ordered && s->size == 8 &&
-           (!s->init || !initial_value(s, 0, 8)) && may_hold_malloc(g, v, calls);
-}
-
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
 static SymId make_body(const Allocation *h)
@@ -528,14 +520,14 @@ bool globals_replace_malloc(Globals *g)
     uint64_t room = free_room(g);
     for (uint32_t k = 1; k < g->at.n; k++) {
         Allocation h = {.g = g, .v = &g->at.at[k]};
-        if (!is_candidate(g, h.v, calls))
+        if (!may_hold_malloc(g, h.v, calls))
             continue;
         bool good = true;
         for (uint32_t access = h.v->access; access && good;)
             good = take_function(&h, facts, &access);
         good = good && (h.mallocs || miss(&h, "AddressEscapes", "its malloc is not analyzed")) && take_room(&h, &room);
         if (!good)
-            global_remark(g, h.v, RM_MISSED, h.missed, "stays as it is: %s", h.because);
+            global_stays(h.v, h.missed, h.because);
         else if (knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
             VEC_PUSH(&g->scratch, &found, h);
     }

@@ -33,6 +33,22 @@ static Name part_name(Globals *g, const Global *v, const char *suffix, uint32_t 
     return module_names_make(names_for(g, v->owner), g->m, global_tables(g, v), suffixed(g, v, suffix, stem), number);
 }
 
+Name local_name(Globals *g, uint32_t fn, const char *stem, uint32_t number)
+{
+    return module_names_make(names_for(g, fn + 1), g->m, g->m->fns.at[fn]->tables, stem, number);
+}
+
+SymId param_new(Globals *g, uint32_t fn, SymId like)
+{
+    Fn *of = g->m->fns.at[fn];
+    Name name = ir_sym(of, like)->name;
+    name = local_name(g, fn, tab_str(of->tables, name.stem).text, name.number);
+    SymId id = fn_sym(of, name, SYM_CALLPARAM);
+    *ir_sym(of, id) = *ir_sym(of, like);
+    ir_sym(of, id)->name = name;
+    return id;
+}
+
 void part_show(const Globals *g, const Global *v, Fn *fn, RegId r, const char *suffix, uint32_t number)
 {
     char stem[LONGEST];

@@ -127,7 +127,8 @@ const bool *callers_of_malloc(Globals *g)
     return calls;
 }
 
-bool may_hold_malloc(const Globals *g, const Global *v, const bool *callers)
+// True if a function that calls malloc stores a register to the variable.
+static bool stores_register(const Globals *g, const Global *v, const bool *callers)
 {
     FOR_ACCESSES(g, v, k)
     {
@@ -138,6 +139,14 @@ bool may_hold_malloc(const Globals *g, const Global *v, const bool *callers)
             return true;
     }
     return false;
+}
+
+bool may_hold_malloc(const Globals *g, const Global *v, const bool *callers)
+{
+    const Sym *s = global_sym(g, v);
+    bool allowed = v->class == GV_OWN || (s->space == SP_GLOBAL && knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC));
+    return allowed && !v->obstacle && !v->gone && !v->nparts && v->access && !v->ordered && s->size == 8 &&
+           (!s->init || !initial_value(s, 0, 8)) && stores_register(g, v, callers);
 }
 
 bool one_thread_allocates(const Globals *g, const Fn *fn)

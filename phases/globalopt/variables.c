@@ -407,10 +407,13 @@ void globals_report(Globals *g)
     const Module *m = g->m;
     if (!remarks_wanted(g->ctx))
         return;
-    for (uint32_t k = 1; k < g->at.n; k++)
-        if (g->at.at[k].obstacle)
-            global_remark(g, &g->at.at[k], RM_MISSED, texts[g->at.at[k].obstacle].name, "%s",
-                          texts[g->at.at[k].obstacle].text);
+    for (uint32_t k = 1; k < g->at.n; k++) {
+        const Global *v = &g->at.at[k];
+        if (v->obstacle)
+            global_remark(g, v, RM_MISSED, texts[v->obstacle].name, "%s", texts[v->obstacle].text);
+        if (v->missed)
+            global_remark(g, v, RM_MISSED, v->missed, "stays as it is: %s", v->because);
+    }
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         const Sym *s = item->kind == ITEM_VAR ? &m->syms.at[item->index] : NULL;
