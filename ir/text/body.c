@@ -793,10 +793,8 @@ static void read_reg(Reader *r)
     if (!sized)
         tx_fail(r, at, "a declaration must have the register's width, such as R1:32");
     Reg *reg = ir_reg(r->fn, id);
-    if (r->tok == T_STRING) {
+    if (r->tok == T_STRING)
         reg->name = tx_quoted_name(r);
-        reg->flags |= REG_SHOWN;
-    }
     if (r->tok == T_TYPE) {
         reg->type = (uint8_t)type_find(r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 1);
         if (!reg->type || type_info[reg->type].width != (Width)reg->width)
@@ -806,7 +804,7 @@ static void read_reg(Reader *r)
     bool named = tx_accept_word(r, "named"), pinned = tx_accept_word(r, "pinned");
     if (named && !reg->name.stem)
         tx_fail(r, at, "expected the register's name in quotes");
-    reg->flags |= (named ? REG_NAMED : 0) | (pinned ? REG_PINNED : 0);
+    reg->flags |= (named ? REG_NAMED : reg->name.stem ? REG_SHOWN : 0) | (pinned ? REG_PINNED : 0);
     tx_end_of_line(r);
 }
 

@@ -51,7 +51,7 @@
 #include "ir/analysis/value_ranges.h"
 #include "phases/globalopt/system_calls.h"
 
-// What becomes of an instruction.
+// The change of an instruction.
 typedef enum {
     FE_MALLOC,   // the result of malloc
     FE_LOAD,     // a load of the variable
