@@ -76,6 +76,7 @@ typedef struct Inlining {
     // Of the current caller.
     uint32_t node;
     Inliner in;
+    RegisterSymbols addresses;  // none: GlobalOpt has nothing to gain
     int64_t growth;
     VEC(InstrId) calls;     // to inline, in layout order
     VEC(BlockId) copies;    // pairs: the first and the last block of a copy whose calls may be inlined
@@ -138,6 +139,20 @@ static uint32_t count_constants(const Inliner *in, const Instr *call)
     return n;
 }
 
+// Returns the number of instructions that GlobalOpt may remove if a call is inlined.
+static uint32_t find_gain(Inlining *in, InstrId id, const Fn *callee)
+{
+    char name[200];
+    if (!in->addresses.n)
+        return 0;
+    GlobalGain gain = inline_gain(in->ctx, &in->in, &in->addresses, id, callee);
+    if (gain.accesses)
+        remark(in->ctx, in->in.fn, id, RM_ANALYSIS, "GlobalOptGain",
+               "with the call of {Callee:%s} inlined, {Loads:%u} loads and {Bits:%u} bits of variables may go",
+               name_of(callee, name), gain.accesses, (uint32_t)MIN(gain.bits, UINT32_MAX));
+    return gain.accesses;
+}
+
 static bool is_private(const CallGraph *g, uint32_t node)
 {
     uint32_t flags = g->module->syms.at[g->module->fns.at[node]->sym].flags;
@@ -175,7 +190,9 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
 {
     Ctx *ctx = in->ctx;
     const Callee *c = &in->callees[node];
-    int64_t growth = inline_growth(in->m->fns.at[node], &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id)));
+    const Fn *callee = in->m->fns.at[node];
+    int64_t growth =
+        inline_growth(callee, &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id))) - find_gain(in, id, callee);
     int64_t threshold = knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD),
             optimized = knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED);
     bool naive = in->naive[in->node] || in->naive[node];
@@ -276,6 +293,7 @@ static bool inline_calls(Inlining *in, Fn *fn)
     in->copies.n = 0;
     uint32_t first_symbol = fn->syms.n;
     inline_begin(&in->in, fn);
+    in->addresses = symbols_in_registers(in->ctx, fn, &in->scratch);
     inline_calls_of(in, fn->first, fn->last);
     for (uint32_t k = 0; k < in->copies.n; k += 2)
         inline_calls_of(in, in->copies.at[k], in->copies.at[k + 1]);

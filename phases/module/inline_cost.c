@@ -2,7 +2,8 @@
 // Estimates what inlining a call costs, in instructions.
 //
 // The size of a callee is its number of instructions after its own optimization. Accesses of its parameters do not
-// count, since they become moves. Local memory that was not promoted counts, since the caller gets it, too.
+// count, since they become moves. Local memory that was not promoted counts, since the caller gets it, too. GlobalOpt
+// is asked for the loads that it removes once it knows the addresses that the call passes.
 #include "phases/module/module.h"
 
 enum {
@@ -44,4 +45,49 @@ int64_t inline_growth(const Fn *callee, const CalleeCost *cost, uint32_t constan
 {
     int64_t call = OF_CALL + OF_PARAMETER * (int64_t)(callee->sig.nrets + callee->sig.nparams);
     return (int64_t)cost->size + cost->locals / BYTES_PER_INSTR - call - OF_CONSTANT * (int64_t)constants;
+}
+
+// The arguments of a call that are visited to find what GlobalOpt may gain.
+typedef struct Gain {
+    Ctx *ctx;
+    const Inliner *in;
+    const RegisterSymbols *addresses;
+    InstrId call;
+    const Fn *callee;
+    GlobalGain sum;
+} Gain;
+
+// Returns the value that a call passes: the operand itself, or the one that the call sequence stores to it.
+static Operand passed_value(const Inliner *in, const Instr *call, Operand o)
+{
+    Operand value = o;
+    if (op_kind(o) != K_SYM)
+        return o;
+    FOR_SEQUENCE(in, call->callseq, access)
+    {
+        const Instr *i = ir_instr(in->fn, access->id);
+        if (ir_desc(in->fn, i)->op == OP_ST && op_same(*ir_use(in->fn, i, 0), o))
+            value = *ir_use(in->fn, i, 2);
+    }
+    return value;
+}
+
+static void add_gain(void *user, bool result, uint32_t formal, Operand o)
+{
+    Gain *g = user;
+    Operand value = result ? op_none() : passed_value(g->in, ir_instr(g->in->fn, g->call), o);
+    bool known = op_is_reg(value) && op_index(value) < g->addresses->n;
+    SymId symbol = known ? g->addresses->at[op_index(value)] : 0;
+    if (!symbol || symbol & SYM_LOCAL)
+        return;
+    GlobalGain gain = globalopt_gain(g->ctx, symbol, g->callee, formal);
+    g->sum.bits += gain.bits;
+    g->sum.accesses += gain.accesses;
+}
+
+GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call, const Fn *callee)
+{
+    Gain g = {.ctx = ctx, .in = in, .addresses = addresses, .call = call, .callee = callee};
+    visit_passed(in->fn, ir_instr(in->fn, call), add_gain, &g);
+    return g.sum;
 }

@@ -4,7 +4,9 @@
 #define ORI_PHASE_MODULE_H
 
 #include "ir/analysis/call_graph.h"
+#include "ir/rewrite/inline_call.h"
 #include "phases/bodies.h"
+#include "phases/globalopt/gain.h"
 #include "phases/manager/remarks.h"
 
 /* listed.c */
@@ -75,5 +77,7 @@ CalleeCost callee_cost(const Fn *fn);
 // Returns the number of instructions that a call is expected to add to the caller if it is inlined: those of the
 // callee without those of the call sequence, and without those that `constants` constant arguments make constant.
 int64_t inline_growth(const Fn *callee, const CalleeCost *cost, uint32_t constants);
+// Returns what GlobalOpt may remove if a call is inlined. `addresses` has the symbols in registers of the caller.
+GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call, const Fn *callee);
 
 #endif
