@@ -37,13 +37,13 @@ uint32_t element_bytes(const Fn *fn, const GlobalAccess *access)
     return width_bits(type_info[element_type(fn, ir_instr(fn, access->instr))].width) / 8;
 }
 
-bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value)
+bool stored_constant(Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value)
 {
     const Instr *i = ir_instr(fn, access->instr);
     uint32_t bytes = element_bytes(fn, access);
     if (!access->exact || ir_desc(fn, i)->op != OP_ST || bytes > 8 || 2 + k >= ir_nuse(i))
         return false;
-    Operand o = *ir_use(fn, i, 2 + k);
+    Operand o = constant_operand(fn, *ir_use(fn, i, 2 + k));
     if (!op_is_const(o) || o.mods)
         return false;
     uint32_t unused = 64 - 8 * bytes;
@@ -54,7 +54,7 @@ bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint6
 // True if a store writes constants that the variable has there anyway.
 static bool stores_initial_value(const Globals *g, const Sym *s, const GlobalAccess *access)
 {
-    const Fn *fn = g->m->fns.at[access->fn];
+    Fn *fn = g->m->fns.at[access->fn];
     uint32_t bytes = element_bytes(fn, access), n = (uint32_t)(access->end - access->first) / bytes;
     uint64_t value;
     for (uint32_t k = 0; k < n; k++)

@@ -33,6 +33,7 @@ typedef struct Flag {
     Global *v;
     uint32_t bytes;
     uint64_t initial, other;
+    VEC(bool) sets;  // by store, in the order of accesses: it writes the other value
     SymId body, flag;
 } Flag;
 
@@ -49,7 +50,7 @@ static bool find_values(Flag *f)
     FOR_ACCESSES(g, f->v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];
-        const Fn *fn = g->m->fns.at[access->fn];
+        Fn *fn = g->m->fns.at[access->fn];
         uint64_t value;
         if (!access->direct || access->first || access->end != s->size || element_bytes(fn, access) != f->bytes)
             return false;
@@ -67,6 +68,7 @@ static bool find_values(Flag *f)
             f->other = value;
             stored = true;
         }
+        VEC_PUSH(&f->g->scratch, &f->sets, value != f->initial);
     }
     return stored && loaded;
 }
@@ -80,13 +82,11 @@ static bool is_candidate(const Globals *g, const Global *v)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
-static void change_store(const Flag *f, const GlobalAccess *access)
+static void change_store(const Flag *f, const GlobalAccess *access, bool sets)
 {
     Fn *fn = f->g->m->fns.at[access->fn];
-    uint64_t value = 0;
-    stored_constant(fn, access, 0, &value);
     insert_beside(fn, access->instr, flag_access(f->g, f->v, fn, OP_ST),
-                  (Operand[]){op_sym(f->flag), op_const(fn, 0, W64), op_const(fn, value == f->other, W8)}, 3, true);
+                  (Operand[]){op_sym(f->flag), op_const(fn, 0, W64), op_const(fn, sets, W8)}, 3, true);
     ir_remove(fn, access->instr);
 }
 
@@ -129,10 +129,14 @@ static void replace(Flag *f)
     global_remark(g, f->v, RM_PASSED, "ConstantPromoted", "holds one of two values: a flag replaces it");
     f->body = part_new(g, f->v, ".body", NO_NUMBER);
     f->flag = flag_new(g, f->v);
+    uint32_t store = 0;
     FOR_ACCESSES(g, f->v, k)
     {
         const GlobalAccess *access = &g->accesses.at[k];
-        (access->writes ? change_store : change_load)(f, access);
+        if (access->writes)
+            change_store(f, access, f->sets.at[store++]);
+        else
+            change_load(f, access);
         g->changed[access->fn] = true;
     }
     global_lose_accesses(g, f->v);

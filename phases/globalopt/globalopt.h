@@ -100,6 +100,9 @@ static inline void global_stays(Global *v, const char *missed, const char *becau
 /* variables.c */
 // Finds the variables, and the accesses of those that strategies may change.
 void globals_find(Globals *g);
+// Returns the constant that a register always holds: only a move of it defines the register. Otherwise returns the
+// operand itself.
+Operand constant_operand(Fn *fn, Operand o);
 // Reports a rewrite of a variable, or why there is none.
 void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
@@ -137,7 +140,7 @@ uint64_t initial_value(const Sym *s, uint64_t first, uint32_t bytes);
 // Returns the size of an access, or of an element of a vector.
 uint32_t element_bytes(const Fn *fn, const GlobalAccess *access);
 // True if an exact store writes a constant as element k, which is then returned in *value.
-bool stored_constant(const Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value);
+bool stored_constant(Fn *fn, const GlobalAccess *access, uint32_t k, uint64_t *value);
 // True if moves can define all results of a load.
 bool load_is_replaceable(const Fn *fn, const Instr *i);
 // Returns the size of a variable with the padding to its alignment, in bits.

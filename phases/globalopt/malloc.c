@@ -228,7 +228,7 @@ static bool take_store(Allocation *h, InstrId store)
 
 static bool take_access(Allocation *h, const GlobalAccess *access)
 {
-    const Fn *fn = function(h);
+    Fn *fn = function(h);
     const Instr *i = ir_instr(fn, access->instr);
     bool whole = access->direct && !access->first && access->end == global_sym(h->g, h->v)->size;
     uint64_t value;

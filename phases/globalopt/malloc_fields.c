@@ -236,7 +236,7 @@ static bool take_store(BlockSplit *h, const GlobalAccess *access)
 
 static bool take_access(BlockSplit *h, const GlobalAccess *access)
 {
-    const Fn *fn = function(h);
+    Fn *fn = function(h);
     const Instr *i = ir_instr(fn, access->instr);
     bool whole = access->direct && !access->first && access->end == global_sym(h->g, h->v)->size;
     uint64_t value;

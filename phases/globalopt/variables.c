@@ -190,13 +190,15 @@ static bool find_named(Globals *g, uint32_t index, InstrId id)
     return any;
 }
 
-// True if an operand is a constant, by itself or as a register that only a move of a constant defines.
-static bool is_number(Fn *fn, Operand o)
+Operand constant_operand(Fn *fn, Operand o)
 {
-    if (!op_in_ssa(fn, o))
-        return op_kind(o) == K_IMM;
+    if (!op_in_ssa(fn, o) || o.mods)
+        return o;
     InstrId def = def_of(analysis_need(fn, AN_DEF), op_index(o));
-    return def && ir_desc(fn, ir_instr(fn, def))->op == OP_MOV && op_kind(*ir_use(fn, ir_instr(fn, def), 0)) == K_IMM;
+    if (!def || ir_desc(fn, ir_instr(fn, def))->op != OP_MOV)
+        return o;
+    Operand from = *ir_use(fn, ir_instr(fn, def), 0);
+    return op_kind(from) == K_IMM ? from : o;
 }
 
 // True if the result of an instruction depends on where `.shared` variables lie.
@@ -209,7 +211,7 @@ static bool shows_layout(Fn *fn, const Instr *i)
     if (!(d->traits & (TR_READ | TR_WRITE)))
         return false;
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
-    return (space == SP_SHARED || space == SP_CLUSTER) && is_number(fn, first);
+    return (space == SP_SHARED || space == SP_CLUSTER) && op_kind(constant_operand(fn, first)) == K_IMM;
 }
 
 // Rejects the variables that a function names, those from this naming on.
