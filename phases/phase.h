@@ -290,8 +290,9 @@ struct Ctx {
     bool staged;  // phase_next_stage() was called
     bool (*wanted)(void *user, const Fn *fn);  // true if phases may change a function; NULL: each
     void *wanted_user;
-    bool optimized;                       // OriInline found that the frontend has optimized the running function
-    const char *kept, *internalized;      // KeepSymbols, Internalize if phases over the module run; NULL = none
+    bool optimized;  // OriInline found that the frontend has optimized the running function
+    // phases/module/module.h: KeepSymbols, Internalize if phases over the module run; NULL = none
+    const struct SymbolList *kept, *internalized;
     const struct ConstantTables *tables;  // phases/module/module.h, of the module while OriInline runs; NULL = none
     bool has_calls;                       // module_has_calls(), of the module before the first phase
     uint32_t recipes;                     // bit per recipe: the function meets its condition

@@ -20,6 +20,7 @@
 
 #include "ir/text/text.h"
 #include "phases/manager/recipes.h"
+#include "phases/module/module.h"
 #include "phases/redundancy/redundancy.h"
 #include "phases/scalar/fold/fold_rules.h"
 
@@ -367,8 +368,8 @@ bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
     ctx->stage = last_stage(&ctx->plan);
     ctx->staged = false;
     if (phase_plan_has_module(ctx)) {
-        ctx->kept = knob_str(&ctx->knobs, KNOB_KEEP_SYMBOLS);
-        ctx->internalized = knob_str(&ctx->knobs, KNOB_INTERNALIZE);
+        ctx->kept = symbol_list(&ctx->arena, knob_str(&ctx->knobs, KNOB_KEEP_SYMBOLS));
+        ctx->internalized = symbol_list(&ctx->arena, knob_str(&ctx->knobs, KNOB_INTERNALIZE));
     }
     return true;
 }

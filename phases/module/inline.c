@@ -174,7 +174,7 @@ static const char *find_obstacle(Inlining *in, InstrId id, uint32_t node)
     }
     if (in->m->syms.at[callee->sym].flags & SYM_WEAK && !knob_is_set(&ctx->knobs, KNOB_INLINE_WEAK))
         return "it is .weak, so another module may replace it";
-    if (module_lists(knob_str(&ctx->knobs, KNOB_INLINE_OFF), in->m, callee->sym))
+    if (module_lists_in_text(knob_str(&ctx->knobs, KNOB_INLINE_OFF), in->m, callee->sym))
         return "InlineOff lists it";
     if (c->obstacle)
         return c->obstacle;

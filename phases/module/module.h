@@ -10,8 +10,18 @@
 #include "phases/manager/remarks.h"
 
 /* listed.c */
-// True if a list of names and patterns has one that matches the symbol; NULL: an empty list.
-bool module_lists(const char *list, const Module *m, SymId sym);
+// A list of names and patterns.
+typedef struct SymbolList {
+    VEC(Str) names;
+    IdSet index;  // of the names, by their hashes
+    VEC(const char *) patterns;
+} SymbolList;
+// Parses the text of a list; returns NULL for NULL.
+const SymbolList *symbol_list(Arena *arena, const char *text);
+// True if a list has the name of the symbol, or a pattern that matches it; NULL: an empty list.
+bool module_lists(const SymbolList *list, const Module *m, SymId sym);
+// The same for the text of a short list.
+bool module_lists_in_text(const char *list, const Module *m, SymId sym);
 // True if only the code of the module reads, writes or calls a symbol, since the user says so (--internalize).
 bool module_internalizes(const Ctx *ctx, const Module *m, SymId sym);
 
