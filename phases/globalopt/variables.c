@@ -68,8 +68,6 @@ static void add_variables(Globals *g)
 {
     const Module *m = g->m;
     VEC_PUSH(&g->scratch, &g->at, ((Global){0}));
-    VEC_PUSH(&g->scratch, &g->accesses, ((GlobalAccess){0}));
-    VEC_PUSH(&g->scratch, &g->namings, ((Naming){0}));
     g->of_module = NEW_ARRAY(&g->scratch, uint32_t, m->syms.n);
     g->of_local = NEW_ARRAY(&g->scratch, uint32_t *, m->fns.n);
     for (uint32_t k = 0; k < m->items.n; k++) {
@@ -346,11 +344,38 @@ static void visit_function(Globals *g, uint32_t index)
         analyze(g, index);
 }
 
+// Returns the number of operands that name variables.
+static uint32_t count_namings(const Globals *g)
+{
+    const Module *m = g->m;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        const Fn *fn = m->fns.at[k];
+        if (!fn || !(fn->flags & FN_DEFINED))
+            continue;
+        FOR_BLOCKS(fn, b)
+            FOR_INSTRS(fn, b, id) {
+                const Instr *i = ir_instr(fn, id);
+                const Operand *ops = ir_ops(fn, i);
+                for (uint32_t o = 0; o < i->nops; o++)
+                    n += op_kind(ops[o]) == K_SYM && variable_of(g, k, op_index(ops[o]));
+            }
+    }
+    return n;
+}
+
 void globals_find(Globals *g)
 {
     const Module *m = g->m;
     add_variables(g);
     visit_data(g);
+    if (g->at.n > 1) {
+        uint32_t n = count_namings(g) + 1;
+        VEC_RESERVE(&g->scratch, &g->accesses, n);
+        VEC_RESERVE(&g->scratch, &g->namings, n);
+    }
+    VEC_PUSH(&g->scratch, &g->accesses, ((GlobalAccess){0}));
+    VEC_PUSH(&g->scratch, &g->namings, ((Naming){0}));
     for (uint32_t k = 0; k < m->fns.n && g->at.n > 1; k++)
         if (m->fns.at[k] && m->fns.at[k]->flags & FN_DEFINED)
             visit_function(g, k);
