@@ -13,8 +13,8 @@ n = int(sys.argv[2])
 H=".version 8.0\n.target sm_80\n.address_size 64\n"
 o=[H]
 def p(s): o.append(s)
-def kernel(body,regs=".reg .b32 %r<64>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;", params=".param .u64 out, .param .u32 n"):
-    p(".visible .entry k(%s)\n{\n\t%s\n\tld.param.u64 %%rd1, [out];\n\tld.param.u32 %%r1, [n];\n%s\tret;\n}\n"%(params,regs,body))
+def kernel(body,regs=".reg .b32 %r<64>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;", params=".param .u64 out, .param .u32 n", name="k"):
+    p(".visible .entry %s(%s)\n{\n\t%s\n\tld.param.u64 %%rd1, [out];\n\tld.param.u32 %%r1, [n];\n%s\tret;\n}\n"%(name,params,regs,body))
 if kind=="irr_regs":   # n blocks, 300 regs
     R=300
     b="".join("\tmov.u32 %%v%d, %d;\n"%(i,i) for i in range(R))
@@ -228,5 +228,32 @@ elif kind in ("callchain","callstar","calldag","callcycle","callstatics"): # n f
         p(".func (.param .b32 r) f%d(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n\tld.param.b32 %%r1, [a];\n%s\tmov.u32 %%r2, %%r1;\n"%(k,static)
           +"".join(call(c,"%r2") for c in callees(k))+"\txor.b32 %%r2, %%r2, %d;\n\tst.param.b32 [r], %%r2;\n\tret;\n}\n"%(k+1))
     kernel("".join(call(k,"%r1") for k in (range(n) if kind in ("callstar","callstatics") else [n-1]))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind in ("sharedfields","sharedindexed"): # n shared structures, each named by two kernels, a fourth of them never read
+    index=kind=="sharedindexed"
+    for i in range(n): p(".shared .align 8 .b8 s%d[48];\n"%i)
+    for k in range((n+7)//8):
+        b="\tand.b32 %r2, %r1, 3;\n\tshl.b32 %r3, %r2, 2;\n"*index
+        for i in range(8*k,8*k+16):
+            b+="\tst.shared.u32 [s%d+%d], %%r1;\n\tst.shared.u32 [s%d+12], %%r1;\n"%(i%n,i%2*4,i%n)
+            if index: b+="\tmov.u32 %%r4, s%d;\n\tadd.u32 %%r4, %%r4, %%r3;\n\tst.shared.u32 [%%r4+16], %%r2;\n\tld.shared.u32 %%r5, [%%r4+16];\n\tst.global.u32 [%%rd1], %%r5;\n"%(i%n)
+            if i%4: b+="\tld.shared.u32 %%r6, [s%d+%d];\n\tst.global.u32 [%%rd1+4], %%r6;\n"%(i%n,i//2%2*4)
+        kernel(b,name="k%d"%k)
+elif kind in ("constants","nocandidates"): # n tables with initial values, each named by two kernels; an eighth is read at an index
+    for i in range(n): p(".%s .align 4 .b32 g%d[4] = {%d, 2, 3, 4};\n"%(("global" if i%2 else "const"),i,i))
+    for k in range((n+7)//8):
+        b="\tand.b32 %r2, %r1, 3;\n\tmul.wide.u32 %rd2, %r2, 4;\n"
+        for i in range(8*k,8*k+16):
+            space="global" if i%n%2 else "const"
+            if i%n%8==7: b+="\tmov.u64 %%rd3, g%d;\n\tadd.s64 %%rd3, %%rd3, %%rd2;\n\tld.%s.u32 %%r3, [%%rd3];\n\tst.global.u32 [%%rd1+4], %%r3;\n"%(i%n,space)
+            else: b+="\tld.%s.u32 %%r4, [g%d+%d];\n\tst.global.u32 [%%rd1], %%r4;\n"%(space,i%n,i//2%4*4)
+        kernel(b,name="k%d"%k)
+elif kind in ("fewshared","sharedstatics"): # n functions: a tenth of them name one of 8 shared structures, or each has its own
+    own=kind=="sharedstatics"
+    declaration=".shared .align 8 .b8 s%d[32];\n"
+    for i in range(0 if own else 8): p(declaration%i)
+    for k in range(n):
+        v=0 if own else k//10%8
+        b="\tst.shared.u32 [s%d+4], %%r1;\n\tst.shared.u32 [s%d+8], %%r1;\n\tbar.sync 0;\n\tld.shared.u32 %%r2, [s%d+4];\n"%(v,v,v)
+        p(".visible .func (.param .b32 r) f%d(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n%s\tld.param.b32 %%r1, [a];\n\tmov.u32 %%r2, %%r1;\n%s\txor.b32 %%r2, %%r2, %d;\n\tst.param.b32 [r], %%r2;\n\tret;\n}\n"%(k,"\t"+declaration%0 if own else "",b if own or k%10==0 else "",k+1))
 else: raise SystemExit("kind? "+kind)
 sys.stdout.write("".join(o))
