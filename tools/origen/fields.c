@@ -212,7 +212,7 @@ static void make_bases(Gen *g, Structure *s)
     }
 }
 
-static Value *thread_of(Gen *g, const Structure *s) { return s->space == SPACE_SHARED ? g->fn.first : g->fn.index; }
+static Value *thread_of(Gen *g, Space space) { return space == SPACE_SHARED ? g->fn.first : g->fn.index; }
 
 // Makes the element of the thread an object.
 static void enter_part(Gen *g, const Structure *s)
@@ -221,7 +221,7 @@ static void enter_part(Gen *g, const Structure *s)
     o.align = s->parts;
     o.confined = s->confined;
     o.actual_space = s->space;
-    Value *thread = thread_of(g, s);
+    Value *thread = thread_of(g, s->space);
     bool narrow = s->space == SPACE_SHARED && chance(g, 1, 2);
     o.base = address_value(g, s, narrow ? CLASS_R : CLASS_D);
     code(g, narrow ? "mov.u32 $r1, $s; mad.lo.u32 $w, $v, $u, $r1;" : "mov.u64 $d1, $s; mad.wide.u32 $w, $v, $u, $d1;",
@@ -258,11 +258,10 @@ static void enter(Gen *g, Structure *s)
 
 /* -- The owner ------------------------------------------------------------------------------------------ */
 
-// Returns a predicate that holds in the owner.
-static const Value *is_owner(Gen *g, const Structure *s)
+Value *owner_make(Gen *g, Space space)
 {
     Value *p = value_scratch(g, CLASS_P);
-    code(g, "setp.<eq.u32 $w, $v, 0|eq.s32 $w, $v, 0|lt.u32 $w, $v, 1>;", p, thread_of(g, s));
+    code(g, "setp.<eq.u32 $w, $v, 0|eq.s32 $w, $v, 0|lt.u32 $w, $v, 1>;", p, thread_of(g, space));
     return p;
 }
 
@@ -287,7 +286,7 @@ static void store_numbers(Gen *g, const Structure *s, const Object *o, bool init
 // Stores to all fields in .shared that are read.
 static void initialize(Gen *g, const Structure *s)
 {
-    const Value *owner = is_owner(g, s);
+    const Value *owner = owner_make(g, s->space);
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->fields[k].use == USE_WRITTEN)
             continue;
@@ -299,14 +298,13 @@ static void initialize(Gen *g, const Structure *s)
     }
 }
 
-// Makes the index that tells the owner.
-static void make_index(Gen *g, const Structure *s)
+void owner_index_make(Gen *g, Space space)
 {
     Fn *fn = &g->fn;
     bool cube = !fn->kernel || fn->kernel->cube;
-    if (s->space == SPACE_SHARED && !fn->first)
+    if (space == SPACE_SHARED && !fn->first)
         fn->first = number_make(g, cube, THREAD);
-    if (s->space == SPACE_SHARED || fn->index)
+    if (space == SPACE_SHARED || fn->index)
         return;
     Value *thread = number_make(g, cube, THREAD), *threads = number_make(g, cube, THREADS);
     Value *cta = number_make(g, cube, CTA);
@@ -320,7 +318,7 @@ void structures_begin(Gen *g)
     for (uint32_t k = 0; k < g->structures.n; k++) {
         Structure *s = g->structures.at[k];
         s->base = s->generic = NULL;
-        make_index(g, s);
+        owner_index_make(g, s->space);
         if (s->space != SPACE_SHARED)
             continue;
         initialize(g, s);
@@ -336,14 +334,14 @@ void structures_enter(Gen *g)
         Structure *s = g->structures.at[k];
         if (!chance(g, 2, 3))
             continue;
-        make_index(g, s);
+        owner_index_make(g, s->space);
         enter(g, s);
     }
     if (!has(g, FT_FIELDS) || !chance(g, 1, 2))
         return;
     out_char(&g->fn.declarations, '\t');
     Structure *s = structure_make(g, &g->fn.declarations, SPACE_SHARED, text(g, "gi_%s_fields", g->fn.name));
-    make_index(g, s);
+    owner_index_make(g, s->space);
     bool together = g->fn.kernel && active_lanes(g) == ALL_LANES;
     for (uint32_t k = 0; k < s->n && !together; k++)  // no barrier orders the initialization
         s->fields[k].use = s->fields[k].use == USE_COUNTED ? USE_OWNED : s->fields[k].use;
@@ -391,7 +389,7 @@ static void access_owned(Gen *g, const Structure *s, const Field *f, const Objec
 // Accesses a field under a guard or a branch that only the owner passes.
 static void access_by_owner(Gen *g, const Structure *s, const Field *f, const Object *o)
 {
-    const Value *p = is_owner(g, s);
+    const Value *p = owner_make(g, s->space);
     if (chance(g, 1, 2)) {
         g->fn.guard = p;
         g->fn.guard_sense = true;
@@ -446,7 +444,7 @@ void make_fields(Gen *g, uint32_t n)
 static void pass(Gen *g, const Structure *s, const Object *o)
 {
     Fn *fn = &g->fn;
-    const Value *p = is_owner(g, s);
+    const Value *p = owner_make(g, s->space);
     if (fn->threads && chance(g, 1, 2)) {
         Value *last = value_scratch(g, CLASS_P);
         code(g, "add.<u32|s32> $r1, $v, 1; setp.<eq.u32|ge.s32> $w, $r1, $v;", fn->first, last, fn->threads);

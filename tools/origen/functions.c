@@ -334,6 +334,7 @@ void function_make(Gen *g, Function *f, uint32_t n)
     load_parameters(g, f);
     variables_enter(g);
     structures_enter(g);
+    mallocs_enter(g);
     if (f->stops) {
         stop(g);
     } else {

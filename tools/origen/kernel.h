@@ -41,6 +41,8 @@ struct Kernel {
     uint32_t nlaunches;
     bool cube, same_block;  // more than one dimension; all launches have the same block
     bool cluster;           // clusters of two blocks
+    bool alone;             // blocks of one thread, as the kernel declares
+    bool one_block;         // grids of one block
     uint32_t dynamic;       // bytes of dynamic shared memory for each thread
 };
 static inline uint32_t dim_size(Dim d) { return d.x * d.y * d.z; }

@@ -25,6 +25,16 @@ static Dim block_of(Gen *g, const Kernel *k)
     return odd ? *ANY_OF(g, odd_blocks) : *ANY_OF(g, flat_blocks);
 }
 
+// Makes a kernel one of blocks of one thread.
+static void leave_alone(Kernel *k)
+{
+    k->alone = k->same_block = k->one_block = true;
+    for (uint32_t j = 0; j < k->nlaunches; j++) {
+        k->launches[j].block = (Dim){1, 1, 1};
+        k->one_block &= dim_size(k->launches[j].grid) == 1;
+    }
+}
+
 static void launches(Gen *g, Kernel *k)
 {
     uint32_t most = g->options.size >= LARGE ? MOST_THREADS_OF_LARGE : MOST_THREADS;
@@ -41,6 +51,8 @@ static void launches(Gen *g, Kernel *k)
     k->cluster = has(g, FT_CLUSTER) && (has(g, FT_SHARED) || has(g, FT_DYNAMIC)) && chance(g, 3, 4);
     for (uint32_t j = 0; j < k->nlaunches && k->cluster; j++)
         k->launches[j].grid.x = 2;
+    if (has(g, FT_MALLOC) && chance(g, 2, 3))
+        leave_alone(k);
 }
 
 static uint32_t most_threads(const Kernel *k, bool of_grid)
@@ -136,6 +148,7 @@ static void memory(Gen *g, Kernel *k, Value *thread)
         make_neighbours(g);
     variables_enter(g);
     structures_enter(g);
+    mallocs_enter(g);
 }
 
 static void store_result(Gen *g)
@@ -167,21 +180,23 @@ static void print_head(Gen *g, const Kernel *k)
 static void make(Gen *g, Kernel *k, bool last)
 {
     Scope root, middle, inner;
-    uint32_t size = g->options.size, debt;
+    uint32_t size = g->options.size, debt, lanes = k->alone ? 0 : ALL_LANES;
     fn_begin(g, k->name, k, size);
     g->fn.store_result = store_result;
-    scope_enter(g, &root, ALL_LANES);
+    scope_enter(g, &root, lanes);
     hash_begin(g);
     Value *thread = load_thread_index(g, k);
     structures_begin(g);
+    mallocs_begin(g);
     params_load(g, k, thread);
-    scope_enter(g, &middle, ALL_LANES);
+    scope_enter(g, &middle, lanes);
     memory(g, k, thread);
     debt = scope_debt(g);
-    scope_enter(g, &inner, ALL_LANES);
+    scope_enter(g, &inner, lanes);
     block(g, g->fn.count + debt + 8 < size ? size - g->fn.count - debt - 4 : 4);
     if (last)
         call_remaining(g);
+    mallocs_end(g);
     scope_leave(g);
     scope_leave(g);
     scope_flush(g);

@@ -170,6 +170,7 @@ typedef struct Function Function;
 typedef struct FunctionTable FunctionTable;
 typedef struct Kernel Kernel;
 typedef struct Structure Structure;
+typedef struct Holder Holder;
 
 // The current function.
 typedef struct Fn {
@@ -211,7 +212,7 @@ typedef struct Fn {
     Value *thread, *threads;      // index in the CTA; size of the CTA
     VEC(Shared) shared;
     VEC(Structure *) structures;
-    Value *first, *index;  // index in the CTA and in the grid, for structures; NULL: unused
+    Value *first, *index;  // index in the CTA and in the grid, for owner_make(); NULL: unused
     // Device functions only.
     Value *counter;      // of recursive calls that may follow
     Value *mask, *lane;  // parameter that has the lanes that arrive, and one of them; NULL: `lanes` of the scope
@@ -232,6 +233,7 @@ struct Gen {
     VEC(Kernel *) kernels;
     VEC(Object *) variables;      // of the module
     VEC(Structure *) structures;  // of the module
+    VEC(Holder *) holders;        // of the module: pointers to memory of malloc
     VEC(FunctionTable *) tables;
     VEC(uint32_t) operations;  // usable rows of templates.def
     uint32_t numbers, calls;   // functions and calls so far, with kernels
@@ -411,6 +413,18 @@ void shared_add(Gen *g, const char *symbol, uint32_t stride);
 void structures_make(Gen *g);   // declares those of the module
 void structures_begin(Gen *g);  // initializes those in .shared, at the beginning of a kernel
 void structures_enter(Gen *g);  // makes them accessible in the function, and declares one of its own
+
+// Makes the index that owner_make() tests.
+void owner_index_make(Gen *g, Space space);
+// Returns a predicate that holds in the first thread of the CTA for .shared, of the grid for others.
+Value *owner_make(Gen *g, Space space);
+
+/* -- mallocs.c --------------------------------------------------------------------------------------------- */
+
+void mallocs_make(Gen *g);   // declares holders of the module
+void mallocs_begin(Gen *g);  // calls malloc, at the beginning of a kernel
+void mallocs_enter(Gen *g);  // makes the holders accessible in the function
+void mallocs_end(Gen *g);    // calls free, at the end of a kernel
 
 /* -- variables.c, program.c, launches.c -------------------------------------------------------------------- */
 

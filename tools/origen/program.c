@@ -103,6 +103,7 @@ void program_make(Gen *g)
     operations_init(g);
     variables_make(g);
     structures_make(g);
+    mallocs_make(g);
     functions_make(g);
     kernels_make(g);
     out_flush(&g->head);
