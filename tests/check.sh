@@ -181,6 +181,8 @@ part() { # NAME
     ptxas) tests/ptxas/ptxas.sh --tree --compare ;;
     all-ptxas) tests/ptxas/ptxas.sh --compare ;;
     random) tests/fuzz/diff.sh 5000 ;;
+    globals) if [ "${SANITIZE-}" ]; then tests/fuzz/globals.sh 12; else tests/fuzz/globals.sh 48; fi ;;
+    all-globals) tests/fuzz/globals.sh 3000 ;;
     mutants) mutants ;;
     counts) counts ;;
     asan) asan "$CC" build-asan ;;
@@ -193,10 +195,10 @@ part() { # NAME
 small='read phases text samples faults races orirun oricheck layers prose grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
-check="net ptxas rules link-scenarios unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant $judges $small"
+check="net ptxas rules link-scenarios unit verdicts vectors malformed knobs origen globals embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant $judges $small"
 # Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
-all="asan asan-clang all-ptxas all-link mutants counts random all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
+all="asan asan-clang all-ptxas all-link mutants counts random all-globals all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
     malformed knobs warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------
