@@ -222,6 +222,36 @@ static void compare(Gen *g, Value *p)
     code_with(g, LANE, *ANY_OF(g, patterns), p);
 }
 
+// Sets a register to a pointer in each arm of a branch.
+static void join(Gen *g, const Holder *h, Value *to)
+{
+    Value *other = load_pointer(g, h);
+    uint32_t second = label_new(g), end = label_new(g);
+    branch(g, condition(g, false), false, second);
+    code(g, "mov.b64 $w, $v;", to, other);
+    jump(g, end);
+    label_put(g, second);
+    if (chance(g, 1, 2))
+        load_into(g, h, to);
+    else
+        code(g, "mov.u64 $w, $v;", to, other);
+    label_put(g, end);
+}
+
+// Compares the pointer with null. It may be null, so there is no access.
+static void compare_loaded(Gen *g, const Holder *h)
+{
+    Value *p = value_scratch(g, CLASS_D);
+    uint32_t way = h->level == FLAG ? 0 : roll(g, 4);
+    if (way < 2)
+        load_into(g, h, p);
+    else if (way == 2)
+        code(g, "mov.<b64|u64> $w, $v;", p, load_pointer(g, h));
+    else
+        join(g, h, p);
+    compare(g, p);
+}
+
 /* -- Uses ----------------------------------------------------------------------------------------------- */
 
 static void use_accesses(Gen *g, const Holder *h) { access_by(g, h, any_pointer(g, h)); }
@@ -277,17 +307,8 @@ static void use_copy(Gen *g, const Holder *h)
 
 static void use_joined(Gen *g, const Holder *h)
 {
-    Value *p = value_scratch(g, CLASS_D), *other = any_pointer(g, h);
-    uint32_t second = label_new(g), end = label_new(g);
-    branch(g, condition(g, false), false, second);
-    code(g, "mov.b64 $w, $v;", p, other);
-    jump(g, end);
-    label_put(g, second);
-    if (chance(g, 1, 2))
-        load_into(g, h, p);
-    else
-        code(g, "mov.u64 $w, $v;", p, other);
-    label_put(g, end);
+    Value *p = value_scratch(g, CLASS_D);
+    join(g, h, p);
     if (chance(g, 1, 2))
         compare(g, p);
     access_by(g, h, p);
@@ -326,9 +347,34 @@ static void use_clear(Gen *g, const Holder *h)
     Value *p = load_pointer(g, h);
     store_null(g, h);
     for (uint32_t k = roll_between(g, 1, 2); k; k--)
-        compare(g, load_pointer(g, h));
+        compare_loaded(g, h);
     if (chance(g, 1, 2))
         access_by(g, h, p);
+    store_pointer(g, h, p);
+}
+
+// Makes a loop that compares the pointer of the iteration before.
+static void use_carried(Gen *g, const Holder *h)
+{
+    Fn *fn = &g->fn;
+    Scope s;
+    enum { ITERATIONS = 3 };
+    Value *p = load_pointer(g, h), *now = value_scratch(g, CLASS_D), *before = value_scratch(g, CLASS_D);
+    Value *n = value_scratch(g, CLASS_R), *again = value_scratch(g, CLASS_P);
+    uint32_t next = label_new(g);
+    code(g, "mov.b64 $w, 0; mov.u32 $w, 0;", before, n);
+    label_put(g, next);
+    fn->frequency *= ITERATIONS;
+    scope_enter(g, &s, 0);
+    load_into(g, h, now);
+    compare(g, before);
+    code(g, "mov.<b64|u64> $w, $v;", before, now);
+    if (chance(g, 2, 3))
+        store_null(g, h);
+    scope_leave(g);
+    code(g, "add.u32 $w, $v, 1; setp.lt.<u32|s32> $w, $v, $u;", n, n, again, n, ITERATIONS);
+    branch(g, again, true, next);
+    fn->frequency /= ITERATIONS;
     store_pointer(g, h, p);
 }
 
@@ -477,7 +523,7 @@ static void release(Gen *g, const Holder *h)
     if (chance(g, 1, 2))
         store_null(g, h);
     if (chance(g, 1, 2))
-        compare(g, load_pointer(g, h));
+        compare_loaded(g, h);
 }
 
 /* -- Lives ---------------------------------------------------------------------------------------------- */
@@ -486,7 +532,7 @@ static void live(Gen *g, Holder *h)
 {
     if (chance(g, 1, 4)) {
         store_null(g, h);
-        compare(g, load_pointer(g, h));
+        compare_loaded(g, h);
     }
     allocate(g, h);
     use_some(g, h);
@@ -506,7 +552,7 @@ static void live_conditionally(Gen *g, Holder *h)
     label_put(g, none);
     Value *p = load_pointer(g, h);
     if (chance(g, 1, 2))
-        compare(g, load_pointer(g, h));
+        compare_loaded(g, h);
     branch(g, not_null(g, p), false, end);
     scope_enter(g, &s, 0);
     use_some(g, h);
@@ -515,7 +561,7 @@ static void live_conditionally(Gen *g, Holder *h)
     if (chance(g, 1, 2))
         call_free(g, load_pointer(g, h));
     if (chance(g, 1, 2))
-        compare(g, load_pointer(g, h));
+        compare_loaded(g, h);
 }
 
 static void live_twice(Gen *g, Holder *h)
@@ -524,29 +570,45 @@ static void live_twice(Gen *g, Holder *h)
     live(g, h);
 }
 
+// Makes a holder that is null if malloc is not called.
+static void live_or_null(Gen *g, Holder *h)
+{
+    Value *result = value_scratch(g, CLASS_D);
+    uint32_t end = label_new(g);
+    code(g, "mov.<b64|u64> $w, 0;", result);
+    branch(g, condition(g, false), false, end);
+    call_malloc(g, h, result);
+    label_put(g, end);
+    store_pointer(g, h, result);
+    for (uint32_t k = roll_between(g, 1, 2); k; k--)
+        compare_loaded(g, h);
+    if (chance(g, 1, 2))
+        call_free(g, result);
+}
+
+// Makes a holder of one of two blocks, or of the address of a variable.
 static void live_in_arms(Gen *g, Holder *h)
 {
     Value *result = value_scratch(g, CLASS_D);
     uint32_t other = label_new(g), end = label_new(g);
+    bool variable = h->level != OTHER && chance(g, 1, 2);  // not in .global
     branch(g, condition(g, false), false, other);
     call_malloc(g, h, result);
     jump(g, end);
     label_put(g, other);
-    if (chance(g, 1, 2)) {
-        code(g, "mov.b64 $w, 0;", result);
-        label_put(g, end);
-        store_pointer(g, h, result);
-        compare(g, load_pointer(g, h));
-        call_free(g, result);
-        return;
+    if (variable) {
+        out_fmt(&g->fn.declarations, "\t.shared .align 16 .b8 %s_block[%u];\n", h->name, h->bytes);
+        code(g, "mov.u64 $d1, $s_block; cvta.shared.u64 $w, $d1;", h->name, result);
+    } else {
+        call_malloc(g, h, result);
     }
-    call_malloc(g, h, result);
     label_put(g, end);
     store_pointer(g, h, result);
     h->result = result;
     fill(g, h);
     use_some(g, h);
-    release(g, h);
+    if (!variable)
+        release(g, h);
 }
 
 static const struct {
