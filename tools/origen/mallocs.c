@@ -14,7 +14,7 @@
 
 enum { HOLDERS_MOST = 3, WORD = 8, ALIGN = 16 };
 
-typedef enum Level { FLAG, STAYS, OTHER } Level;
+typedef enum Level { FLAG, JOINED, STAYS, OTHER } Level;
 enum { W = 1 };
 
 struct Holder {
@@ -42,7 +42,7 @@ static uint32_t bytes_of_block(Gen *g)
 
 static Level any_level(Gen *g)
 {
-    static const Level levels[] = {FLAG, FLAG, STAYS, STAYS, OTHER};
+    static const Level levels[] = {FLAG, FLAG, JOINED, JOINED, STAYS, OTHER};
     return *ANY_OF(g, levels);
 }
 
@@ -242,14 +242,38 @@ static void join(Gen *g, const Holder *h, Value *to)
 static void compare_loaded(Gen *g, const Holder *h)
 {
     Value *p = value_scratch(g, CLASS_D);
-    uint32_t way = h->level == FLAG ? 0 : roll(g, 4);
-    if (way < 2)
+    uint32_t way = h->level == FLAG ? 0 : roll(g, 3);
+    if (way == 0)
         load_into(g, h, p);
-    else if (way == 2)
+    else if (way == 1)
         code(g, "mov.<b64|u64> $w, $v;", p, load_pointer(g, h));
     else
         join(g, h, p);
     compare(g, p);
+}
+
+// Makes a loop that compares the pointer of the iteration before.
+static void compare_carried(Gen *g, const Holder *h)
+{
+    Fn *fn = &g->fn;
+    Scope s;
+    enum { ITERATIONS = 3 };
+    Value *now = value_scratch(g, CLASS_D), *before = value_scratch(g, CLASS_D);
+    Value *n = value_scratch(g, CLASS_R), *again = value_scratch(g, CLASS_P);
+    uint32_t next = label_new(g);
+    code(g, "mov.b64 $w, 0; mov.u32 $w, 0;", before, n);
+    label_put(g, next);
+    fn->frequency *= ITERATIONS;
+    scope_enter(g, &s, 0);
+    load_into(g, h, now);
+    compare(g, before);
+    code(g, "mov.<b64|u64> $w, $v;", before, now);
+    if (chance(g, 2, 3))
+        store_null(g, h);
+    scope_leave(g);
+    code(g, "add.u32 $w, $v, 1; setp.lt.<u32|s32> $w, $v, $u;", n, n, again, n, ITERATIONS);
+    branch(g, again, true, next);
+    fn->frequency /= ITERATIONS;
 }
 
 /* -- Uses ----------------------------------------------------------------------------------------------- */
@@ -353,28 +377,10 @@ static void use_clear(Gen *g, const Holder *h)
     store_pointer(g, h, p);
 }
 
-// Makes a loop that compares the pointer of the iteration before.
 static void use_carried(Gen *g, const Holder *h)
 {
-    Fn *fn = &g->fn;
-    Scope s;
-    enum { ITERATIONS = 3 };
-    Value *p = load_pointer(g, h), *now = value_scratch(g, CLASS_D), *before = value_scratch(g, CLASS_D);
-    Value *n = value_scratch(g, CLASS_R), *again = value_scratch(g, CLASS_P);
-    uint32_t next = label_new(g);
-    code(g, "mov.b64 $w, 0; mov.u32 $w, 0;", before, n);
-    label_put(g, next);
-    fn->frequency *= ITERATIONS;
-    scope_enter(g, &s, 0);
-    load_into(g, h, now);
-    compare(g, before);
-    code(g, "mov.<b64|u64> $w, $v;", before, now);
-    if (chance(g, 2, 3))
-        store_null(g, h);
-    scope_leave(g);
-    code(g, "add.u32 $w, $v, 1; setp.lt.<u32|s32> $w, $v, $u;", n, n, again, n, ITERATIONS);
-    branch(g, again, true, next);
-    fn->frequency /= ITERATIONS;
+    Value *p = load_pointer(g, h);
+    compare_carried(g, h);
     store_pointer(g, h, p);
 }
 
@@ -524,6 +530,8 @@ static void release(Gen *g, const Holder *h)
         store_null(g, h);
     if (chance(g, 1, 2))
         compare_loaded(g, h);
+    if (h->level != FLAG && chance(g, 1, 4))
+        compare_carried(g, h);
 }
 
 /* -- Lives ---------------------------------------------------------------------------------------------- */
