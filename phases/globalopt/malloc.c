@@ -37,8 +37,8 @@
 //     setp.equ.f64 p, 0                             no comparison of addresses
 //     q = p + 4; q == null; free(q)                 undefined, so not analyzed
 //
-// Documented: the strategy, names, the limit. Inferred: one thread, the flag as a byte. Does not do: blocks above the
-// limit with a pointer and a malloc for each field, which take more calls than before.
+// Documented: the strategy, names, the limit. Inferred: one thread, the flag as a byte. malloc_fields.c
+// splits blocks above the limit.
 #include "phases/globalopt/system_calls.h"
 
 // The change of an instruction.

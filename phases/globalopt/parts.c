@@ -40,9 +40,11 @@ Name local_name(Globals *g, uint32_t fn, const char *stem, uint32_t number)
 
 SymId param_new(Globals *g, uint32_t fn, SymId like)
 {
+    char stem[LONGEST];
     Fn *of = g->m->fns.at[fn];
     Name name = ir_sym(of, like)->name;
-    name = local_name(g, fn, tab_str(of->tables, name.stem).text, name.number);
+    name_text(of->tables, (Name){name.stem, NO_NUMBER}, stem, sizeof stem);
+    name = local_name(g, fn, stem, name.number);
     SymId id = fn_sym(of, name, SYM_CALLPARAM);
     *ir_sym(of, id) = *ir_sym(of, like);
     ir_sym(of, id)->name = name;

@@ -15,8 +15,9 @@
 # Environment: ORIOPT (default build/oriopt; net lies beside it), ORIRUN and ORIGEN (beside it), JOBS (the number of
 # cores), ORIGEN_FLAGS.
 
-plans=$(echo 'GlobalOpt GlobalOpt~I GlobalOpt~I~GlobalOptMalloc GlobalOpt~I~GlobalOptFlags -O3 -O3~I -O3~I~GlobalOptMalloc~GlobalOptFlags' |
-    sed 's,~I,~Internalize="gi_*",g')
+plans=$(echo 'GlobalOpt GlobalOpt~I GlobalOpt~I~GlobalOptMalloc GlobalOpt~I~GlobalOptFlags -O3 -O3~I -O3~I~GlobalOptMalloc~GlobalOptFlags
+    GlobalOpt~I~GlobalOptMalloc~GlobalOptMallocFields~GlobalOptMaxBits=0 -O3~I~GlobalOptMalloc~GlobalOptMallocFields~GlobalOptMaxBits=64' |
+    sed 's,~I,~Internalize="gi_*",g' | tr '\n' ' ')
 
 # Runs one process: globals.sh --worker DIR FIRST STEP LAST
 if [ "${1-}" = --worker ]; then
@@ -82,8 +83,6 @@ dir=${ORIOPT%/*}/globals
 [ "${1-}" != -o ] || { dir=${2-} && shift 2; }
 [ $# -ge 1 ] || usage "globals.sh [-o DIR] N [SEED]"
 needs "$ORIOPT" "$ORIRUN" "$ORIGEN" "${ORIOPT%/*}/net"
-plans=$(echo 'GlobalOpt GlobalOpt~I GlobalOpt~I~GlobalOptMalloc GlobalOpt~I~GlobalOptFlags -O3 -O3~I -O3~I~GlobalOptMalloc~GlobalOptFlags' |
-    sed 's,~I,~Internalize="gi_*",g')
 export ORIOPT ORIRUN ORIGEN
 mkdir -p "$dir" || exit 2
 dir=$(absolute "$dir")
