@@ -152,6 +152,19 @@ bool globals_place_constants(Globals *g);
 // Replaces variables that hold one of two values by a flag; returns progress.
 bool globals_make_flags(Globals *g);
 
+/* fields.c */
+// Consecutive bytes that accesses connect.
+typedef struct Field {
+    uint64_t first, end;
+    uint32_t align;  // the greatest that an access requires
+    bool read;
+    SymId sym;  // the new variable; 0 = none
+} Field;
+// Merges fields that overlap, and aligns them for their accesses. Returns the number of fields, which are ascending.
+uint32_t fields_merge(Field *at, uint32_t n);
+// Returns the field of a byte.
+Field *field_at(Field *at, uint32_t n, uint64_t byte);
+
 /* split.c */
 // Splits variables into fields; returns progress.
 bool globals_split(Globals *g);

@@ -27,17 +27,7 @@
 //     ld.shared.b64 [@s+4], @s aligned to 4          the access may be aligned only by the place of the variable
 //
 // Documented: the strategy, its limits, names. Inferred: fields, since PTX has no types of structures.
-#include <stdlib.h>
-
 #include "phases/globalopt/globalopt.h"
-
-// Consecutive bytes that accesses connect.
-typedef struct Field {
-    uint64_t first, end;
-    uint32_t align;  // the greatest that an access requires
-    bool read;
-    SymId sym;  // the new variable; 0 = none
-} Field;
 
 typedef struct Split {
     Globals *g;
@@ -48,12 +38,6 @@ typedef struct Split {
 } Split;
 
 /* -- Fields --------------------------------------------------------------------------------------------- */
-
-static int by_place(const void *a, const void *b)
-{
-    const Field *x = a, *y = b;
-    return x->first != y->first ? (x->first < y->first ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
-}
 
 // Returns the alignment that an access needs.
 static uint32_t needed_align(const Fn *fn, const Instr *i)
@@ -66,37 +50,6 @@ static uint32_t needed_align(const Fn *fn, const Instr *i)
 static bool is_aligned(const Sym *s, const GlobalAccess *access, uint32_t align)
 {
     return s->align % align == 0 && (!access->exact || access->first % align == 0);
-}
-
-// Merges fields that overlap.
-static void merge_fields(Split *s)
-{
-    uint32_t n = 0;
-    qsort(s->fields.at, s->fields.n, sizeof *s->fields.at, by_place);
-    for (uint32_t k = 0; k < s->fields.n; k++) {
-        const Field *f = &s->fields.at[k];
-        Field *last = n ? &s->fields.at[n - 1] : NULL;
-        if (!last || f->first >= last->end) {
-            s->fields.at[n++] = *f;
-            continue;
-        }
-        last->end = MAX(last->end, f->end);
-        last->align = MAX(last->align, f->align);
-        last->read |= f->read;
-    }
-    s->fields.n = n;
-}
-
-// Extends fields that are less aligned than their accesses. True if there are any.
-static bool align_fields(Split *s)
-{
-    bool any = false;
-    for (uint32_t k = 0; k < s->fields.n; k++) {
-        Field *f = &s->fields.at[k];
-        any |= f->first % f->align != 0;
-        f->first -= f->first % f->align;
-    }
-    return any;
 }
 
 // Finds the fields. False: an access may be unaligned.
@@ -129,25 +82,10 @@ static bool find_fields(Split *s)
     }
     if (fn != UINT32_MAX)
         VEC_PUSH(&s->scratch, &s->fields, moved);
-    do
-        merge_fields(s);
-    while (align_fields(s));
+    s->fields.n = fields_merge(s->fields.at, s->fields.n);
     for (uint32_t k = 0; k < s->fields.n; k++)
         s->nread += s->fields.at[k].read;
     return true;
-}
-
-static Field *field_at(const Split *s, uint64_t byte)
-{
-    uint32_t low = 0, high = s->fields.n;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->fields.at[middle].first <= byte)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &s->fields.at[low];
 }
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
@@ -215,7 +153,7 @@ static void change_access(const Split *s, const GlobalAccess *access)
 {
     Fn *fn = s->g->m->fns.at[access->fn];
     Instr *i = ir_instr(fn, access->instr);
-    const Field *f = field_at(s, access->first);
+    const Field *f = field_at(s->fields.at, s->fields.n, access->first);
     s->g->changed[access->fn] = true;
     if (!f->sym) {
         ir_remove(fn, access->instr);
@@ -242,7 +180,7 @@ static void change_code(const Split *s)
         uint32_t fn = g->namings.at[n].fn;
         const Field *moved = any;
         for (; a && g->accesses.at[a].fn == fn; a = g->accesses.at[a].next) {
-            const Field *f = field_at(s, g->accesses.at[a].first);
+            const Field *f = field_at(s->fields.at, s->fields.n, g->accesses.at[a].first);
             moved = !g->accesses.at[a].direct && f->sym ? f : moved;
             change_access(s, &g->accesses.at[a]);
         }
