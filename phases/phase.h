@@ -216,13 +216,15 @@ typedef struct GvnCounters {
 } GvnCounters;
 
 // COUNTER(name, text): the counters of phases over the module, and of OriDevirtualize. Calls that a body replaced;
-// calls through registers that became direct; removed definitions of functions, and variables.
+// calls through registers that became direct; removed definitions of functions, and variables; variables by the class
+// that they had for GlobalOpt.
 // clang-format off
 #define MODULE_COUNTERS(COUNTER) \
     COUNTER(calls_inlined, "calls inlined") COUNTER(calls_devirtualized, "calls devirtualized") \
     COUNTER(functions_removed, "functions removed") COUNTER(variables_removed, "variables removed") \
     COUNTER(variables_promoted, "variables promoted") COUNTER(variables_split, "variables split") \
-    COUNTER(mallocs_replaced, "mallocs replaced")
+    COUNTER(mallocs_replaced, "mallocs replaced") COUNTER(variables_own, "own variables") \
+    COUNTER(variables_internal, "internal variables") COUNTER(variables_open, "open variables")
 // clang-format on
 typedef struct ModuleCounters {
 #define COUNTER(name, text) uint32_t name;

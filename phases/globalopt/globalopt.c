@@ -108,7 +108,7 @@ bool phase_global_opt(Ctx *ctx, Module *m)
     if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE) && !ctx->plan.off[PH_DEAD_FUNCTIONS])
         progress = phase_dead_functions(ctx, m);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
-        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs};
+        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs, .first = !round};
         arena_init(&g.scratch, &ctx->heap);
         bool changed = run_round(&g);
         arena_free(&g.scratch);

@@ -72,6 +72,7 @@ typedef struct Globals {
     uint32_t *of_module;         // by SymId: index in `at`; 0 = none
     uint32_t **of_local;         // by function: the same by local symbol, NULL = it declares none
     bool *changed, *cluttered;   // by function; cluttered: it has unused addresses of variables
+    bool first;                  // the first round
     bool again;                  // another round may find more
     bool fields;                 // strategy B made variables in this round
     bool promoted;               // some function lost variables in local memory

@@ -45,6 +45,18 @@ static GlobalClass class_of(const Globals *g, const Sym *s, SymId module_sym)
     return module_sym && module_internalizes(g->ctx, g->m, module_sym) ? GV_INTERNAL : GV_OPEN;
 }
 
+// Returns the class of a variable, and counts it for the statistics in the first round.
+static GlobalClass classify(const Globals *g, const Sym *s, SymId module_sym)
+{
+    GlobalClass class = class_of(g, s, module_sym);
+    ModuleCounters *counters = &g->ctx->module;
+    if (g->first && s->kind == SYM_VAR && s->space != SP_LOCAL)
+        *(class == GV_OWN        ? &counters->variables_own
+          : class == GV_INTERNAL ? &counters->variables_internal
+                                 : &counters->variables_open) += 1;
+    return class;
+}
+
 static uint32_t add_variable(Globals *g, SymId sym, uint32_t owner, GlobalClass class)
 {
     VEC_PUSH(&g->scratch, &g->at, ((Global){.sym = sym, .owner = owner, .class = class}));
@@ -55,7 +67,7 @@ static void add_variables_of(Globals *g, uint32_t index)
 {
     const Fn *fn = g->m->fns.at[index];
     for (uint32_t k = 1; k < fn->syms.n && phase_transforms(g->ctx, fn); k++) {
-        GlobalClass class = class_of(g, ir_sym(fn, k | SYM_LOCAL), 0);
+        GlobalClass class = classify(g, ir_sym(fn, k | SYM_LOCAL), 0);
         if (class == GV_OPEN)
             continue;
         if (!g->of_local[index])
@@ -73,7 +85,7 @@ static void add_variables(Globals *g)
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         if (item->kind == ITEM_VAR) {
-            GlobalClass class = class_of(g, &m->syms.at[item->index], item->index);
+            GlobalClass class = classify(g, &m->syms.at[item->index], item->index);
             g->of_module[item->index] = class == GV_OPEN ? 0 : add_variable(g, item->index, 0, class);
         } else if (item->kind == ITEM_FN && m->fns.at[item->index]->flags & FN_DEFINED) {
             add_variables_of(g, item->index);

@@ -966,10 +966,10 @@ END
 for jobs in 1 4; do
     run "counters of the module, -j$jobs" 0 -j$jobs --stats --emit=none module.ptx
     is "$(grep -A1 '^k:' err | sed '1s/:.*//')" "k
-module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 2, variables promoted 0, variables split 0, mallocs replaced 0"
+module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 2, variables promoted 0, variables split 0, mallocs replaced 0, own variables 1, internal variables 0, open variables 0"
     run "counters of the module as JSON, -j$jobs" 0 -j$jobs --stats=json --emit=none module.ptx
     json err
-    says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":2,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0},"rules":{'
+    says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":2,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0,"variables_own":1,"variables_internal":0,"variables_open":0},"rules":{'
     run "calls made direct, -j$jobs" 0 -j$jobs --stats --named-phases=OriDevirtualize --emit=none module.ptx
     says err 'module: calls inlined 0, calls devirtualized 4, functions removed 0, variables removed 0'
 done
@@ -979,14 +979,16 @@ done
     printf '\tst.volatile.global.u32 [g+4], %%r1;\n\tst.shared.u32 [s], %%r1;\n\tret;\n}\n'
 } >variables.ptx
 run "counters of variables" 0 --stats --internalize c,g variables.ptx -o /dev/null
-says err 'variables removed 2, variables promoted 1, variables split 1'
+says err 'variables removed 2, variables promoted 1, variables split 1, mallocs replaced 0, own variables 1, internal variables 2, open variables 0'
 run "counters of variables as JSON" 0 --stats=json --internalize c,g variables.ptx -o /dev/null
 json err
-says err '"variables_removed":2,"variables_promoted":1,"variables_split":1,"mallocs_replaced":0}'
+says err '"variables_removed":2,"variables_promoted":1,"variables_split":1,"mallocs_replaced":0,"variables_own":1,"variables_internal":2,"variables_open":0}'
+run "counters of open variables" 0 --stats variables.ptx -o /dev/null
+says err 'own variables 1, internal variables 0, open variables 2'
 run "counters of memory of malloc" 0 --stats "$root/tests/golden/phases/GlobalOpt/malloc.ptx" -o /dev/null
 says err 'mallocs replaced 1'
 run "counters of a module without calls" 0 --stats=json --emit=none good.ptx
-says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0},'
+says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0,"variables_own":0,"variables_internal":0,"variables_open":0},'
 run "counters of a module without calls" 0 --stats --emit=none good.ptx
 is "$(grep -c '^module' err)" 0
 run "pipeline counter" 0 --stats --emit=none good.ptx
