@@ -297,13 +297,12 @@ static bool take_definitions(BlockSplit *h, uint32_t pointer)
 }
 
 // True if an edit is possible now that the range of its pointer is known: null, free and the variable are about the
-// start of the block. Sums have one pointer.
+// start of the block.
 static bool is_possible(const BlockSplit *h, const FieldEdit *e)
 {
     const Fn *fn = function(h);
     const BlockPointer *p = &h->pointers.at[e->pointer];
     const Instr *i = ir_instr(fn, e->instr);
-    uint32_t pointers = 0;
     switch (e->kind) {
     case FE_SAVE: {
         Operand o = ir_ops(fn, i)[e->operand];
@@ -313,9 +312,6 @@ static bool is_possible(const BlockSplit *h, const FieldEdit *e)
     case FE_COMPARE:
     case FE_FREE: return !p->lo && !p->hi;
     case FE_COPY:
-        for (uint32_t k = i->ndef; k < ir_desc(fn, i)->nops; k++)
-            pointers += op_is_reg(ir_ops(fn, i)[k]) && h->facts->pointer[op_index(ir_ops(fn, i)[k])];
-        return pointers == 1;
     case FE_MALLOC:
     case FE_LOAD:
     case FE_NULL:
