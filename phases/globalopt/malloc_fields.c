@@ -42,12 +42,13 @@
 //     [p+i] with an unknown index i                 the access may be to several fields
 //     p stored, passed, selected, q = p + 4; free(q)  the address escapes, or the use is undefined
 //     no free in the function that calls malloc     there is no declaration to copy a call from
+//     malloc between st.param and call of f, a carry  both are in one block, which would be split
 //     one field, more than GlobalOptMaxFields
 //
 // Documented: the strategy, its limit, the chain of checks, the names of registers and blocks. Inferred: fields; .isneg
 // looks at the size, since no pointer is negative. Does not do: arrays of structures.
-#include "phases/globalopt/malloc_fields.h"
 #include "ir/analysis/value_ranges.h"
+#include "phases/globalopt/malloc_fields.h"
 
 // Facts of a function. The pointers are those of the current variable.
 typedef struct PointerFacts {
@@ -148,6 +149,8 @@ static bool take_malloc(BlockSplit *h, const Sequence *s)
     const Fn *fn = function(h);
     if (!system_calls(&h->facts->calls, s, "malloc", true))
         return escapes(h);
+    if (!s->splits)
+        return miss(h, "CallsInterleaved", "malloc is between the parts of another call, or under a carry");
     Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
     uint64_t bytes = op_is_const(size) ? tab_const(fn->tables, op_index(size)).bits : 0;
     if (!bytes || bytes > INT32_MAX || (h->bytes && h->bytes != bytes))

@@ -244,8 +244,11 @@ static void change(const BlockSplit *h, const FieldEdit *e)
         break;
     }
     case FE_FREE:
-        for (uint32_t k = 0; k < h->fields.n; k++)
-            copy_call(h, e->fn, e->s, e->s->call, op_reg(fn, reg_of(h, e->pointer, k)), 0);
+        for (uint32_t k = 0; k < h->fields.n; k++) {
+            RegId passed = reg_new(fn, RF_R, W64);  // another instruction may redefine the pointer before the call
+            insert_move(fn, e->instr, passed, op_reg(fn, reg_of(h, e->pointer, k)));
+            copy_call(h, e->fn, e->s, e->s->call, op_reg(fn, passed), 0);
+        }
         break;
     }
     h->g->changed[e->fn] = true;

@@ -49,6 +49,29 @@ static void find_cycles(SystemCalls *calls, Arena *arena, const Fn *fn, const An
     }
 }
 
+// Finds the results at which blocks may be split.
+static void find_splits(SystemCalls *calls, Arena *arena, const Fn *fn)
+{
+    uint32_t *seen = NEW_ARRAY(arena, uint32_t, fn->callseqs + 1), open = 0;
+    FOR_BLOCKS(fn, b) {
+        bool carries = false;
+        FOR_INSTRS(fn, b, id)
+            for (uint32_t k = 0; k < ir_instr(fn, id)->nops; k++)
+                carries |=
+                    op_is_reg(ir_ops(fn, ir_instr(fn, id))[k]) && op_file(ir_ops(fn, ir_instr(fn, id))[k]) == RF_CC;
+        FOR_INSTRS(fn, b, id) {
+            uint32_t number = ir_instr(fn, id)->callseq;
+            Sequence *s = &calls->at[number];
+            if (!number)
+                continue;
+            open += !seen[number];
+            open -= ++seen[number] == s->n;
+            if (s->result == id)
+                s->splits = !open && !carries && s->call && ir_instr(fn, s->call)->block == b;
+        }
+    }
+}
+
 SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a)
 {
     SystemCalls calls = {.fn = fn,
@@ -69,6 +92,7 @@ SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a)
             *(op == OP_CALL ? &s->call : op == OP_ST ? &s->argument : &s->result) = id;
             s->n++;
         }
+    find_splits(&calls, arena, fn);
     return calls;
 }
 

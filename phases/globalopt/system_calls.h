@@ -12,6 +12,7 @@ enum { MALLOC_ALIGN = 16 };
 typedef struct Sequence {
     InstrId call, argument, result;  // the last of each
     uint32_t n;
+    bool splits;  // the block may be split at the result: no other sequence is open there, and no carry
 } Sequence;
 
 // The call sequences of a function.
