@@ -47,8 +47,9 @@
 //
 // Documented: the strategy, its limit, the chain of checks, the names of registers and blocks. Inferred: fields; .isneg
 // looks at the size, since no pointer is negative. Does not do: arrays of structures.
-#include "ir/analysis/value_ranges.h"
 #include "phases/globalopt/malloc_fields.h"
+
+#include "ir/analysis/value_ranges.h"
 
 // Facts of a function. The pointers are those of the current variable.
 typedef struct PointerFacts {
