@@ -30,7 +30,7 @@ struct Holder {
     const char *escape;  // variable with a copy of the pointer; NULL: none
     Value *result;       // what malloc returned, in the current function; NULL: unknown here
 };
-enum { NO_WORD = UINT32_MAX };
+#define NO_WORD UINT32_MAX
 
 /* -- Declarations --------------------------------------------------------------------------------------- */
 
