@@ -107,10 +107,13 @@ Name module_names_make(ModuleNames *names, const Module *m, Tables *t, const cha
 {
     char longer[2400];
     if (is_taken(names, m, stem, number)) {
+        NameUse *use = find_use(names, (Str){.text = stem, .len = (uint32_t)strlen(stem)}, number);
         snprintf(longer, sizeof longer, number == NO_NUMBER ? "%.2300s_" : "%.2300s%u_", stem, number);
         stem = longer;
-        for (number = 1; is_taken(names, m, stem, number);)
+        for (number = use && use->next ? use->next : 1; is_taken(names, m, stem, number);)
             number++;
+        if (use)
+            use->next = number + 1;
     }
     Name name = {str_intern_z(&t->strs, stem), number};
     add_use(names, t, name);
