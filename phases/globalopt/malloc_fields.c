@@ -222,6 +222,9 @@ static bool take_sum(BlockSplit *h, const Ref *use, uint32_t pointer)
     edit_of(h, use->instr)->from = pointer;
     ValueRange r = value_range_of_use(&h->facts->ranges, use->instr, number);
     int64_t least = MAX(r.smin, -ANY), most = MAX(r.smax, -ANY);
+    bool far = least < -FAR || most > FAR;
+    if (far && (p->lo == -ANY || p->hi == ANY))  // two sums without bounds may wrap around
+        return define(h, use->instr, -ANY, ANY);
     int64_t lo = add_bounds(p->lo, sub ? -most : least), hi = add_bounds(p->hi, sub ? -least : most);
     return define(h, use->instr, lo == ANY ? -ANY : lo, hi);
 }
@@ -290,7 +293,10 @@ static bool take_definitions(BlockSplit *h, uint32_t pointer)
     const Fn *fn = function(h);
     FOR_DEFS(h->facts->a, h->pointers.at[pointer].reg, def) {
         const Instr *i = ir_instr(fn, def->instr);
-        if (edit_of(h, def->instr))
+        const FieldEdit *e = edit_of(h, def->instr);
+        if (e && e->kind == FE_ACCESS)
+            return false;
+        if (e)
             continue;
         Operand from = ir_desc(fn, i)->op == OP_MOV ? *ir_use(fn, i, 0) : op_none();
         if (!op_is_const(from) || from.mods || tab_const(fn->tables, op_index(from)).bits || i->flags & IF_PINNED)
