@@ -59,6 +59,7 @@ typedef struct PointerFacts {
     EvalCache evals;
     uint32_t *pointer;  // by RegId: number of the pointer in the register, plus 1
     uint32_t *edit;     // by InstrId: number of the edit, plus 1
+    bool *claimed;      // by InstrId: another variable changes it
 } PointerFacts;
 
 enum { JOINS = 2, FAR = INT32_MAX };
@@ -388,6 +389,7 @@ static PointerFacts *find_facts(Globals *g, Fn *fn)
     value_ranges_init(&facts->ranges, fn, facts->a, true, &facts->evals, &g->scratch);
     facts->pointer = NEW_ARRAY(&g->scratch, uint32_t, fn->regs.n);
     facts->edit = NEW_ARRAY(&g->scratch, uint32_t, fn->instrs.n);
+    facts->claimed = NEW_ARRAY(&g->scratch, bool, fn->instrs.n);
     return facts;
 }
 
@@ -443,6 +445,18 @@ static bool is_split(BlockSplit *h, PointerFacts **facts)
     return (h->bytes || miss(h, "AddressEscapes", "its malloc is not analyzed")) && find_fields(h) && has_free(h);
 }
 
+// Claims the instructions that a variable changes. False: another variable changes one, such as the sum of pointers of
+// both, so the next round looks at this one again.
+static bool claim(const BlockSplit *h, PointerFacts **facts)
+{
+    for (uint32_t k = 0; k < h->edits.n; k++)
+        if (facts[h->edits.at[k].fn]->claimed[h->edits.at[k].instr])
+            return false;
+    for (uint32_t k = 0; k < h->edits.n; k++)
+        facts[h->edits.at[k].fn]->claimed[h->edits.at[k].instr] = true;
+    return true;
+}
+
 bool globals_split_malloc(Globals *g)
 {
     const bool *callers = knob_is_set(g->knobs, KNOB_GLOBAL_OPT_MALLOC_FIELDS) ? callers_of_malloc(g) : NULL;
@@ -456,7 +470,7 @@ bool globals_split_malloc(Globals *g)
             continue;
         if (!is_split(&h, facts))
             global_stays(h.v, h.missed, h.because);
-        else if (knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
+        else if (claim(&h, facts) && knob_spend(g->knobs, KNOB_GLOBAL_OPT_BUDGET))
             VEC_PUSH(&g->scratch, &found, h);
     }
     for (uint32_t k = 0; k < found.n; k++)
