@@ -88,39 +88,36 @@ RegisterSymbols symbols_in_registers(Ctx *ctx, const Fn *fn, Arena *arena)
     return symbols;
 }
 
-// Counts the loads of a callee through a parameter. Returns 0 if it may store through it.
-static uint32_t count_loads(const Fn *fn, SymId formal, const SymId *of)
+const uint32_t *loads_through_parameters(Ctx *ctx, const Fn *fn, Arena *arena)
 {
-    uint32_t loads = 0;
+    if (!is_enabled(ctx))
+        return NULL;
+    uint32_t *by_symbol = NEW_ARRAY(arena, uint32_t, fn->syms.n);
+    bool *written = NEW_ARRAY(arena, bool, fn->syms.n);
+    const SymId *of = find_symbols(fn, arena);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Desc *d = ir_desc(fn, i);
             for (uint32_t k = i->ndef; k < d->nops; k++) {
                 Operand o = ir_ops(fn, i)[k];
-                if (!op_is_reg(o) || of[op_index(o)] != formal)
-                    continue;
-                loads += d->op == OP_LD;
-                if (d->traits & TR_WRITE || d->op == OP_CALL)
-                    return 0;
+                uint32_t symbol = op_is_reg(o) ? local_symbol(of[op_index(o)]) : 0;
+                by_symbol[symbol] += d->op == OP_LD;
+                written[symbol] |= d->traits & TR_WRITE || d->op == OP_CALL;
             }
         }
+    uint32_t *loads = NEW_ARRAY(arena, uint32_t, fn->sig.nparams);
+    for (uint32_t k = 0; k < fn->sig.nparams; k++) {
+        uint32_t symbol = local_symbol(fn->sig.params[k]);
+        loads[k] = written[symbol] ? 0 : by_symbol[symbol];
+    }
     return loads;
 }
 
-GlobalGain globalopt_gain(Ctx *ctx, SymId variable, const Fn *callee, uint32_t parameter)
+GlobalGain globalopt_gain(Ctx *ctx, const Module *m, SymId variable, uint32_t loads)
 {
-    const Module *m = callee->module;
     const Sym *s = &m->syms.at[variable];
     bool constant = s->kind == SYM_VAR && s->init && module_internalizes(ctx, m, variable) &&
                     padded_bits(s) <= (uint64_t)knob_int(&ctx->knobs, KNOB_GLOBAL_OPT_BITS);
-    GlobalGain gain = {0};
-    if (!constant || parameter >= callee->sig.nparams)
-        return gain;
-    Arena scratch;
-    arena_init(&scratch, callee->arena.heap);
-    gain.accesses = count_loads(callee, callee->sig.params[parameter], find_symbols(callee, &scratch));
-    gain.bits = gain.accesses ? padded_bits(s) : 0;
-    arena_free(&scratch);
-    return gain;
+    return constant && loads ? (GlobalGain){padded_bits(s), loads} : (GlobalGain){0};
 }

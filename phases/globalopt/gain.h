@@ -15,11 +15,16 @@ typedef struct RegisterSymbols {
 // internalized. Memory comes from the arena.
 RegisterSymbols symbols_in_registers(Ctx *ctx, const Fn *fn, Arena *arena);
 
+// Returns, by parameter, the loads of a function in multi form through it; 0 if the function may store through it. NULL
+// if GlobalOpt has nothing to gain. Memory comes from the arena.
+const uint32_t *loads_through_parameters(Ctx *ctx, const Fn *fn, Arena *arena);
+
 typedef struct GlobalGain {
     uint64_t bits;      // of the variables
     uint32_t accesses;  // loads of them that become constants
 } GlobalGain;
-// Returns the gain if a callee in multi form gets the address of a variable of the module as a parameter.
-GlobalGain globalopt_gain(Ctx *ctx, SymId variable, const Fn *callee, uint32_t parameter);
+// Returns the gain if a callee gets the address of a variable of the module as a parameter through which it has these
+// loads.
+GlobalGain globalopt_gain(Ctx *ctx, const Module *m, SymId variable, uint32_t loads);
 
 #endif

@@ -229,10 +229,8 @@ static bool take_store(Allocation *h, InstrId store)
 static bool take_access(Allocation *h, const GlobalAccess *access)
 {
     Fn *fn = function(h);
-    const Instr *i = ir_instr(fn, access->instr);
-    bool whole = access->direct && !access->first && access->end == global_sym(h->g, h->v)->size;
     uint64_t value;
-    if (!whole || element_bytes(fn, access) != access->end || i->flags & IF_PINNED)
+    if (!accesses_whole(h->g, h->v, access))
         return miss(h, "PartlyAccessed", "an access is not of the whole pointer");
     if (!access->writes) {
         uint32_t edit = add_edit(h, access->instr, CH_ADDRESS);
@@ -251,8 +249,7 @@ static bool take_comparison(Allocation *h, InstrId id, uint32_t operand, const P
     const Fn *fn = function(h);
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    if (operand != i->ndef || type_info[m->type[0]].class == TC_F || !op_is_const(ir_ops(fn, i)[operand + 1]) ||
-        tab_const(fn->tables, op_index(ir_ops(fn, i)[operand + 1])).bits)
+    if (!compares_with_null(fn, i, operand))
         return false;
     if (p->origin == JOINED)
         return h->stays = true;
@@ -322,10 +319,7 @@ static bool is_pointer(const Allocation *h, RegId r)
 {
     const Fn *fn = function(h);
     FOR_DEFS(h->facts->a, r, def) {
-        const Instr *i = ir_instr(fn, def->instr);
-        Operand from = ir_desc(fn, i)->op == OP_MOV ? *ir_use(fn, i, 0) : op_none();
-        bool null = op_is_const(from) && !from.mods && !tab_const(fn->tables, op_index(from)).bits;
-        if (!null && !h->facts->pointer[def->instr])
+        if (!moves_null(fn, ir_instr(fn, def->instr)) && !h->facts->pointer[def->instr])
             return false;
     }
     return true;

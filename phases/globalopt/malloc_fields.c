@@ -184,10 +184,8 @@ static bool take_store(BlockSplit *h, const GlobalAccess *access)
 static bool take_access(BlockSplit *h, const GlobalAccess *access)
 {
     Fn *fn = function(h);
-    const Instr *i = ir_instr(fn, access->instr);
-    bool whole = access->direct && !access->first && access->end == global_sym(h->g, h->v)->size;
     uint64_t value;
-    if (!whole || element_bytes(fn, access) != access->end || i->flags & IF_PINNED)
+    if (!accesses_whole(h->g, h->v, access))
         return miss(h, "PartlyAccessed", "an access is not of the whole pointer");
     if (!access->writes) {
         add_edit(h, access->instr, FE_LOAD)->access = access->direct;
@@ -238,17 +236,6 @@ static bool take_copy(BlockSplit *h, const Ref *use, uint32_t pointer)
     return define(h, use->instr, h->pointers.at[pointer].lo, h->pointers.at[pointer].hi);
 }
 
-// Looks at a comparison of a pointer with null.
-static bool take_comparison(BlockSplit *h, const Ref *use, uint32_t pointer)
-{
-    const Fn *fn = function(h);
-    const Instr *i = ir_instr(fn, use->instr);
-    Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
-    Operand other = use->op == i->ndef ? ir_ops(fn, i)[use->op + 1] : op_none();
-    return type_info[type].class != TC_F && op_is_const(other) && !tab_const(fn->tables, op_index(other)).bits &&
-           add_use(h, use, FE_COMPARE, pointer);
-}
-
 // Looks at a store whose value is a pointer: to the variable, or as the argument of free.
 static bool take_stored(BlockSplit *h, const Ref *use, uint32_t pointer)
 {
@@ -283,7 +270,7 @@ static bool take_use(BlockSplit *h, const Ref *use, uint32_t pointer)
     case OP_MOV: return take_copy(h, use, pointer);
     case OP_ADD:
     case OP_SUB: return take_sum(h, use, pointer);
-    case OP_SETP: return take_comparison(h, use, pointer);
+    case OP_SETP: return compares_with_null(fn, i, use->op) && add_use(h, use, FE_COMPARE, pointer);
     default: return false;
     }
 }
@@ -293,14 +280,12 @@ static bool take_definitions(BlockSplit *h, uint32_t pointer)
 {
     const Fn *fn = function(h);
     FOR_DEFS(h->facts->a, h->pointers.at[pointer].reg, def) {
-        const Instr *i = ir_instr(fn, def->instr);
         const FieldEdit *e = edit_of(h, def->instr);
         if (e && e->kind == FE_ACCESS)
             return false;
         if (e)
             continue;
-        Operand from = ir_desc(fn, i)->op == OP_MOV ? *ir_use(fn, i, 0) : op_none();
-        if (!op_is_const(from) || from.mods || tab_const(fn->tables, op_index(from)).bits || i->flags & IF_PINNED)
+        if (!moves_null(fn, ir_instr(fn, def->instr)))
             return false;
         add_edit(h, def->instr, FE_NULL)->pointer = pointer;
     }
@@ -352,6 +337,21 @@ static bool take_bytes(BlockSplit *h, const FieldEdit *e)
     return true;
 }
 
+// Gives each malloc of a function a call of free to copy, from the edits of the function. False: there is none.
+static bool find_free(BlockSplit *h, uint32_t first)
+{
+    const Sequence *free = NULL;
+    for (uint32_t k = first; k < h->edits.n; k++)
+        if (h->edits.at[k].kind == FE_FREE)
+            free = h->edits.at[k].s;
+    for (uint32_t k = first; k < h->edits.n; k++) {
+        h->edits.at[k].free = free;
+        if (h->edits.at[k].kind == FE_MALLOC && !free)
+            return miss(h, "NotFreed", "the function that calls malloc does not call free");
+    }
+    return true;
+}
+
 // Looks at the accesses of a function to the variable, the first of which is *k; sets *k to that of the next function.
 static bool take_uses(BlockSplit *h, uint32_t *k)
 {
@@ -372,6 +372,7 @@ static bool take_uses(BlockSplit *h, uint32_t *k)
         good = take_definitions(h, p) || escapes(h);
     for (uint32_t e = edits; e < h->edits.n && good; e++)
         good = is_possible(h, &h->edits.at[e]) || escapes(h);
+    good = good && find_free(h, edits);
     for (uint32_t p = pointers; p < h->pointers.n; p++)
         h->facts->pointer[h->pointers.at[p].reg] = 0;
     for (uint32_t e = edits; e < h->edits.n; e++)
@@ -410,23 +411,6 @@ static bool find_fields(BlockSplit *h)
     return true;
 }
 
-const Sequence *find_free_call(const BlockSplit *h, uint32_t function)
-{
-    for (uint32_t k = 0; k < h->edits.n; k++)
-        if (h->edits.at[k].fn == function && h->edits.at[k].kind == FE_FREE)
-            return h->edits.at[k].s;
-    return NULL;
-}
-
-// True if each function with malloc has a call of free.
-static bool has_free(BlockSplit *h)
-{
-    for (uint32_t k = 0; k < h->edits.n; k++)
-        if (h->edits.at[k].kind == FE_MALLOC && !find_free_call(h, h->edits.at[k].fn))
-            return miss(h, "NotFreed", "the function that calls malloc does not call free");
-    return true;
-}
-
 /* -- The strategy --------------------------------------------------------------------------------------- */
 
 static bool is_split(BlockSplit *h, PointerFacts **facts)
@@ -442,7 +426,7 @@ static bool is_split(BlockSplit *h, PointerFacts **facts)
         if (!take_uses(h, &access))
             return false;
     }
-    return (h->bytes || miss(h, "AddressEscapes", "its malloc is not analyzed")) && find_fields(h) && has_free(h);
+    return (h->bytes || miss(h, "AddressEscapes", "its malloc is not analyzed")) && find_fields(h);
 }
 
 // Claims the instructions that a variable changes. False: another variable changes one, such as the sum of pointers of

@@ -22,12 +22,13 @@ typedef struct FieldEdit {
     uint32_t fn;
     InstrId instr;
     FieldEditKind kind;
-    uint32_t pointer;   // the pointer that it defines, or else uses
-    uint32_t from;      // FE_COPY: the pointer that it uses
-    uint32_t operand;   // FE_COPY, FE_COMPARE, FE_ACCESS, FE_SAVE: which one that is
-    const Sequence *s;  // FE_MALLOC, FE_FREE
-    DescId access;      // FE_LOAD, FE_SAVE, FE_CLEAR: the descriptor with a symbol as base
-    uint32_t field;     // FE_ACCESS
+    uint32_t pointer;      // the pointer that it defines, or else uses
+    uint32_t from;         // FE_COPY: the pointer that it uses
+    uint32_t operand;      // FE_COPY, FE_COMPARE, FE_ACCESS, FE_SAVE: which one that is
+    const Sequence *s;     // FE_MALLOC, FE_FREE
+    const Sequence *free;  // FE_MALLOC: a call of free in the function
+    DescId access;         // FE_LOAD, FE_SAVE, FE_CLEAR: the descriptor with a symbol as base
+    uint32_t field;        // FE_ACCESS
 } FieldEdit;
 
 // A register with a pointer into the block, lo .. hi bytes behind its start. -ANY and ANY are no bounds.
@@ -56,10 +57,6 @@ typedef struct BlockSplit {
 } BlockSplit;
 
 #define ANY INT64_MAX
-
-/* malloc_fields.c */
-// Returns the call of free in a function, or NULL.
-const Sequence *find_free_call(const BlockSplit *h, uint32_t function);
 
 /* malloc_split.c */
 // Replaces the variable by one for each field, and changes all instructions.

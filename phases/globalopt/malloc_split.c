@@ -184,7 +184,7 @@ static void place_mallocs(const BlockSplit *h, const FieldEdit *e)
         append_branch(&b, append_comparison(&b, MOD_NE, r), free_it, next);
         b.block = free_it;
         append_jump(&b, next);
-        copy_call(h, e->fn, find_free_call(h, e->fn), ir_block(fn, free_it)->first, op_reg(fn, r), 0);
+        copy_call(h, e->fn, e->free, ir_block(fn, free_it)->first, op_reg(fn, r), 0);
         b.block = next;
         append_move(&b, r, 0);
     }
@@ -205,16 +205,16 @@ static void place_for_fields(const BlockSplit *h, const FieldEdit *e)
     uint32_t n = ir_desc(fn, i)->nops;
     DescId desc = e->access ? e->access : i->desc;
     memcpy(ops, ir_ops(fn, i), n * sizeof *ops);
+    bool store = e->kind == FE_SAVE || e->kind == FE_CLEAR;
+    uint32_t base = store ? 0 : 1;
     for (uint32_t k = 0; k < h->fields.n; k++) {
-        bool all = e->kind == FE_SAVE || e->kind == FE_CLEAR;
-        if (!all && !*need(h, e->pointer, k))
+        if (!store && !*need(h, e->pointer, k))
             continue;
-        uint32_t base = e->kind == FE_LOAD ? 1 : 0;
         if (e->access) {
             ops[base] = op_sym(h->first + k);
             ops[base + 1] = zero;
         }
-        if (!all)
+        if (!store)
             ops[0] = op_def(op_reg(fn, reg_of(h, e->pointer, k)));
         if (e->kind == FE_SAVE)
             ops[e->operand] = op_reg(fn, reg_of(h, e->pointer, k));

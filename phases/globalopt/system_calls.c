@@ -49,16 +49,22 @@ static void find_cycles(SystemCalls *calls, Arena *arena, const Fn *fn, const An
     }
 }
 
+static bool has_carry(const Fn *fn, BlockId b)
+{
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        for (uint32_t k = 0; k < i->nops; k++)
+            if (op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC)
+                return true;
+    }
+    return false;
+}
+
 // Finds the results at which blocks may be split.
 static void find_splits(SystemCalls *calls, Arena *arena, const Fn *fn)
 {
     uint32_t *seen = NEW_ARRAY(arena, uint32_t, fn->callseqs + 1), open = 0;
-    FOR_BLOCKS(fn, b) {
-        bool carries = false;
-        FOR_INSTRS(fn, b, id)
-            for (uint32_t k = 0; k < ir_instr(fn, id)->nops; k++)
-                carries |=
-                    op_is_reg(ir_ops(fn, ir_instr(fn, id))[k]) && op_file(ir_ops(fn, ir_instr(fn, id))[k]) == RF_CC;
+    FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             uint32_t number = ir_instr(fn, id)->callseq;
             Sequence *s = &calls->at[number];
@@ -67,9 +73,8 @@ static void find_splits(SystemCalls *calls, Arena *arena, const Fn *fn)
             open += !seen[number];
             open -= ++seen[number] == s->n;
             if (s->result == id)
-                s->splits = !open && !carries && s->call && ir_instr(fn, s->call)->block == b;
+                s->splits = !open && s->call && ir_instr(fn, s->call)->block == b && !calls->carries[b];
         }
-    }
 }
 
 SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a)
@@ -77,9 +82,11 @@ SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a)
     SystemCalls calls = {.fn = fn,
                          .at = NEW_ARRAY(arena, Sequence, fn->callseqs + 1),
                          .calls = NEW_ARRAY(arena, uint32_t, fn->syms.n),
-                         .repeats = NEW_ARRAY(arena, bool, fn->blocks.n)};
+                         .repeats = NEW_ARRAY(arena, bool, fn->blocks.n),
+                         .carries = NEW_ARRAY(arena, bool, fn->blocks.n)};
     find_cycles(&calls, arena, fn, a);
-    FOR_BLOCKS(fn, b)
+    FOR_BLOCKS(fn, b) {
+        calls.carries[b] = has_carry(fn, b);
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             Sequence *s = &calls.at[i->callseq];
@@ -92,6 +99,7 @@ SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a)
             *(op == OP_CALL ? &s->call : op == OP_ST ? &s->argument : &s->result) = id;
             s->n++;
         }
+    }
     find_splits(&calls, arena, fn);
     return calls;
 }
@@ -128,6 +136,30 @@ const Sequence *sequence_of_result(const SystemCalls *calls, InstrId id)
 {
     uint32_t number = ir_instr(calls->fn, id)->callseq;
     return number && calls->at[number].result == id ? &calls->at[number] : NULL;
+}
+
+bool accesses_whole(const Globals *g, const Global *v, const GlobalAccess *access)
+{
+    const Fn *fn = g->m->fns.at[access->fn];
+    return access->direct && !access->first && access->end == global_sym(g, v)->size &&
+           element_bytes(fn, access) == access->end && !(ir_instr(fn, access->instr)->flags & IF_PINNED);
+}
+
+static bool is_null(const Fn *fn, Operand o)
+{
+    return op_is_const(o) && !o.mods && !tab_const(fn->tables, op_index(o)).bits;
+}
+
+bool compares_with_null(const Fn *fn, const Instr *i, uint32_t k)
+{
+    const Desc *d = ir_desc(fn, i);
+    return d->op == OP_SETP && k == i->ndef && type_info[tab_mnem(fn->tables, d->mnem)->type[0]].class != TC_F &&
+           is_null(fn, ir_ops(fn, i)[k + 1]);
+}
+
+bool moves_null(const Fn *fn, const Instr *i)
+{
+    return ir_desc(fn, i)->op == OP_MOV && !(i->flags & IF_PINNED) && is_null(fn, *ir_use(fn, i, 0));
 }
 
 const bool *callers_of_malloc(Globals *g)

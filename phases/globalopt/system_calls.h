@@ -21,6 +21,7 @@ typedef struct SystemCalls {
     Sequence *at;     // by call sequence
     uint32_t *calls;  // by local symbol: calls that name it
     bool *repeats;    // by BlockId: the block may be in a cycle
+    bool *carries;    // by BlockId: a carry is in the block
 } SystemCalls;
 
 // Finds the call sequences of a function. Memory comes from the arena. Requires AN_CFG.
@@ -29,6 +30,12 @@ SystemCalls system_calls_find(Arena *arena, const Fn *fn, const Analyses *a);
 bool system_calls(const SystemCalls *calls, const Sequence *s, const char *name, bool result);
 // Returns the sequence whose result an instruction is, or NULL.
 const Sequence *sequence_of_result(const SystemCalls *calls, InstrId id);
+// True if an access is of a variable as a whole, in one element.
+bool accesses_whole(const Globals *g, const Global *v, const GlobalAccess *access);
+// True if an instruction compares operand k, an integer, with null.
+bool compares_with_null(const Fn *fn, const Instr *i, uint32_t k);
+// True for a move of null.
+bool moves_null(const Fn *fn, const Instr *i);
 // Returns, by function, which ones call malloc; NULL: none.
 const bool *callers_of_malloc(Globals *g);
 // True for a variable that may hold what malloc returns.

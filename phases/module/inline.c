@@ -56,9 +56,10 @@ typedef struct Callee {
     bool refused;          // some call of it would have added too many instructions
     const char *obstacle;  // to any call of it; NULL = none
     CalleeCost cost;
-    uint32_t callers;     // calls of it, copies included
-    uint32_t left;        // those that were not inlined
-    VEC(uint32_t) calls;  // nodes that it still calls, one for each call
+    const uint32_t *loads;  // by parameter, for what GlobalOpt may gain; NULL: nothing
+    uint32_t callers;       // calls of it, copies included
+    uint32_t left;          // those that were not inlined
+    VEC(uint32_t) calls;    // nodes that it still calls, one for each call
 } Callee;
 
 typedef struct Inlining {
@@ -140,12 +141,13 @@ static uint32_t count_constants(const Inliner *in, const Instr *call)
 }
 
 // Returns the number of instructions that GlobalOpt may remove if a call is inlined.
-static uint32_t find_gain(Inlining *in, InstrId id, const Fn *callee)
+static uint32_t find_gain(Inlining *in, InstrId id, uint32_t node)
 {
     char name[200];
-    if (!in->addresses.n)
+    const Fn *callee = in->m->fns.at[node];
+    if (!in->callees[node].loads)
         return 0;
-    GlobalGain gain = inline_gain(in->ctx, &in->in, &in->addresses, id, callee);
+    GlobalGain gain = inline_gain(in->ctx, &in->in, &in->addresses, id, in->callees[node].loads);
     if (gain.accesses)
         remark(in->ctx, in->in.fn, id, RM_ANALYSIS, "GlobalOptGain",
                "with the call of {Callee:%s} inlined, {Loads:%u} loads and {Bits:%u} bits of variables may go",
@@ -192,7 +194,7 @@ static bool is_worth(Inlining *in, InstrId id, uint32_t node)
     const Callee *c = &in->callees[node];
     const Fn *callee = in->m->fns.at[node];
     int64_t growth =
-        inline_growth(callee, &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id))) - find_gain(in, id, callee);
+        inline_growth(callee, &c->cost, count_constants(&in->in, ir_instr(in->in.fn, id))) - find_gain(in, id, node);
     int64_t threshold = knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD),
             optimized = knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED);
     bool naive = in->naive[in->node] || in->naive[node];
@@ -314,6 +316,7 @@ static void measure(Inlining *in, uint32_t node)
     c->calls.n = 0;
     c->obstacle = inline_callee_obstacle(fn);
     c->cost = callee_cost(fn);
+    c->loads = loads_through_parameters(in->ctx, fn, &in->scratch);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);

@@ -53,7 +53,7 @@ typedef struct Gain {
     const Inliner *in;
     const RegisterSymbols *addresses;
     InstrId call;
-    const Fn *callee;
+    const uint32_t *loads;
     GlobalGain sum;
 } Gain;
 
@@ -80,14 +80,15 @@ static void add_gain(void *user, bool result, uint32_t formal, Operand o)
     SymId symbol = known ? g->addresses->at[op_index(value)] : 0;
     if (!symbol || symbol & SYM_LOCAL)
         return;
-    GlobalGain gain = globalopt_gain(g->ctx, symbol, g->callee, formal);
+    GlobalGain gain = globalopt_gain(g->ctx, g->in->fn->module, symbol, g->loads[formal]);
     g->sum.bits += gain.bits;
     g->sum.accesses += gain.accesses;
 }
 
-GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call, const Fn *callee)
+GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call,
+                       const uint32_t *loads)
 {
-    Gain g = {.ctx = ctx, .in = in, .addresses = addresses, .call = call, .callee = callee};
+    Gain g = {.ctx = ctx, .in = in, .addresses = addresses, .call = call, .loads = loads};
     visit_passed(in->fn, ir_instr(in->fn, call), add_gain, &g);
     return g.sum;
 }

@@ -87,7 +87,9 @@ CalleeCost callee_cost(const Fn *fn);
 // Returns the number of instructions that a call is expected to add to the caller if it is inlined: those of the
 // callee without those of the call sequence, and without those that `constants` constant arguments make constant.
 int64_t inline_growth(const Fn *callee, const CalleeCost *cost, uint32_t constants);
-// Returns what GlobalOpt may remove if a call is inlined. `addresses` has the symbols in registers of the caller.
-GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call, const Fn *callee);
+// Returns what GlobalOpt may remove if a call is inlined. `addresses` has the symbols in registers of the caller,
+// `loads` the loads of the callee by parameter.
+GlobalGain inline_gain(Ctx *ctx, const Inliner *in, const RegisterSymbols *addresses, InstrId call,
+                       const uint32_t *loads);
 
 #endif

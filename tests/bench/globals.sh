@@ -43,7 +43,7 @@ command -v "$ORIOPT" >/dev/null 2>&1 || {
     echo 'SKIP globals.sh: no oriopt (run make, or set ORIOPT)'
     exit 0
 }
-work=$(mktemp -d "${TMPDIR:-/tmp}/globals.XXXXXX") || exit 0
+work=$(mktemp -d "${TMPDIR:-/tmp}/globals.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 0' HUP INT TERM
 
