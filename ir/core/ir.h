@@ -157,6 +157,7 @@ typedef struct Name {
 #define NO_NUMBER UINT32_MAX
 // Names that phases make for parts of a variable have dots, which PTX does not permit: it has this text instead.
 #define PTX_DOT "_$_"
+enum { PTX_DOT_LEN = 3 };
 static inline bool name_same(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
 static inline uint32_t name_hash(Name name)
 {
@@ -317,6 +318,9 @@ int64_t const_signed(Const c);
 // Splits an identifier into stem and number: returns the number (or NO_NUMBER) and sets *stem_end.
 uint32_t name_number(const char *text, const char *end, const char **stem_end);
 void name_print(Out *out, const Tables *t, Name name);
+// Prints a stem or name with PTX_DOT for each dot.
+void stem_print_ptx(Out *out, Str stem);
+void name_print_ptx(Out *out, const Tables *t, Name name);
 // Returns the name as a terminated string in `buf`; truncates a stem that does not fit.
 const char *name_text(const Tables *t, Name name, char *buf, size_t cap);
 

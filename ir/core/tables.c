@@ -92,6 +92,27 @@ void name_print(Out *out, const Tables *t, Name name)
         out_u64(out, name.number);
 }
 
+void stem_print_ptx(Out *out, Str stem)
+{
+    const char *end = stem.text + stem.len;
+    for (const char *p = stem.text, *dot; p < end; p = dot + 1) {
+        dot = memchr(p, '.', (size_t)(end - p));
+        if (!dot) {
+            out_bytes(out, p, (size_t)(end - p));
+            return;
+        }
+        out_bytes(out, p, (size_t)(dot - p));
+        out_bytes(out, PTX_DOT, PTX_DOT_LEN);
+    }
+}
+
+void name_print_ptx(Out *out, const Tables *t, Name name)
+{
+    stem_print_ptx(out, tab_str(t, name.stem));
+    if (name.number != NO_NUMBER)
+        out_u64(out, name.number);
+}
+
 const char *name_text(const Tables *t, Name name, char *buf, size_t cap)
 {
     Str s = tab_str(t, name.stem);

@@ -64,20 +64,6 @@ static void put_str(Writer *w, StrId id)
     out_bytes(w->out, s.text, s.len);
 }
 
-// Prints a name with PTX_DOT for each dot, which PTX does not permit.
-static void name_print_ptx(Out *out, const Tables *t, Name name)
-{
-    Str s = tab_str(t, name.stem);
-    if (!memchr(s.text, '.', s.len)) {
-        name_print(out, t, name);
-        return;
-    }
-    for (uint32_t k = 0; k < s.len; k++)
-        out_bytes(out, s.text[k] == '.' ? PTX_DOT : &s.text[k], s.text[k] == '.' ? sizeof PTX_DOT - 1 : 1);
-    if (name.number != NO_NUMBER)
-        out_u64(out, name.number);
-}
-
 static void put_name(Writer *w, Name name) { name_print_ptx(w->out, w->t, name); }
 
 static void put_z(Writer *w, const char *text) { out_z(w->out, text); }
@@ -170,7 +156,7 @@ static void number_register(Writer *w, RegId id)
     const Reg *r = ir_reg(w->fn, id);
     Printed *p = &w->registers[id];
     bool keeps = keeps_name(w->fn, r);
-    uint32_t len = keeps ? (uint32_t)sizeof PTX_DOT * tab_str(w->t, r->name.stem).len : w->prefix[reg_class(r)].len;
+    uint32_t len = keeps ? PTX_DOT_LEN * tab_str(w->t, r->name.stem).len : w->prefix[reg_class(r)].len;
     p->number = keeps ? 1 : ++w->count[reg_class(r)];
     char name[64];
     Out text = {.buf = name, .cap = sizeof name};

@@ -107,6 +107,7 @@ static BlockId labelled_block(Reader *r)
         if (name_same(ir_block(r->fn, b)->label, name))
             return b;
     }
+    tx_declare_name(r, true, name, at);
     BlockId b = new_block(r, at);
     ir_block(r->fn, b)->label = name;
     ir_block(r->fn, b)->flags |= BLOCK_KEEP_LABEL;
@@ -804,6 +805,8 @@ static void read_reg(Reader *r)
     bool named = tx_accept_word(r, "named"), pinned = tx_accept_word(r, "pinned");
     if (named && !reg->name.stem)
         tx_fail(r, at, "expected the register's name in quotes");
+    if (named)
+        tx_declare_name(r, true, reg->name, at);
     reg->flags |= (named ? REG_NAMED : reg->name.stem ? REG_SHOWN : 0) | (pinned ? REG_PINNED : 0);
     tx_end_of_line(r);
 }

@@ -16,8 +16,56 @@ SymId tx_find(Reader *r, Name name)
     return module_find(r->m, name);
 }
 
+static bool is_dotted(Str stem)
+{
+    for (uint32_t k = 0; k < stem.len; k++)
+        if (stem.text[k] == '.' || (stem.len - k >= PTX_DOT_LEN && memcmp(stem.text + k, PTX_DOT, PTX_DOT_LEN) == 0))
+            return true;
+    return false;
+}
+
+static uint32_t hash_dotted(uint32_t scope, Str in_ptx)
+{
+    uint64_t h = hash_mix(hash_bytes(in_ptx.text, in_ptx.len), scope);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+// Returns the declared name of a scope that has this text in PTX; NULL = none.
+static const DottedName *find_dotted(const Reader *r, uint32_t scope, Str in_ptx)
+{
+    IDSET_EACH(&r->dotted_index, hash_dotted(scope, in_ptx), k) {
+        const DottedName *d = &r->dotted.at[k];
+        if (d->scope == scope && d->in_ptx.len == in_ptx.len && memcmp(d->in_ptx.text, in_ptx.text, in_ptx.len) == 0)
+            return d;
+    }
+    return NULL;
+}
+
+void tx_declare_name(Reader *r, bool local, Name name, size_t at)
+{
+    Str stem = tab_str(r->t, name.stem);
+    if (r->again || !is_dotted(stem))
+        return;
+    size_t cap = (size_t)PTX_DOT_LEN * stem.len + MAX_DIGITS;
+    Out out = {.buf = arena_alloc(&r->arena, cap), .cap = cap};
+    name_print_ptx(&out, r->t, name);
+    DottedName d = {name, local ? r->nfns : 0, {.text = out.buf, .len = (uint32_t)out.n}};
+    const DottedName *own = find_dotted(r, d.scope, d.in_ptx), *outer = find_dotted(r, 0, d.in_ptx);
+    const DottedName *other = own ? own : outer;
+    if (other && !name_same(other->name, name)) {
+        char text[200];
+        tx_fail(r, at, "in PTX, this name and '%s' are the same: '%.*s'",
+                name_text(r->t, other->name, text, sizeof text), (int)MIN(out.n, 200), out.buf);
+    }
+    if (own)
+        return;
+    idset_add(&r->dotted_index, &r->arena, hash_dotted(d.scope, d.in_ptx), r->dotted.n);
+    VEC_PUSH(&r->arena, &r->dotted, d);
+}
+
 void tx_enter(Reader *r, Name name, SymId id, size_t at)
 {
+    tx_declare_name(r, true, name, at);
     uint32_t hash = name_hash(name);
     IDSET_EACH(&r->symbols, hash, other) {
         if (name_same(ir_sym(r->fn, other)->name, name))
@@ -297,6 +345,7 @@ static SymId new_variable(Reader *r, const Sym *s, size_t at)
         tx_enter(r, s->name, id, at);
         return id;
     }
+    tx_declare_name(r, false, s->name, at);
     // Operands refer to the first symbol with a name. The symbol of a later declaration is only printed.
     SymId old = module_find(r->m, s->name);
     bool again = old && r->m->syms.at[old].kind == SYM_VAR && (r->m->syms.at[old].flags | s->flags) & SYM_EXTERN;

@@ -378,6 +378,7 @@ static void read_header_words(Reader *r, Sym *s)
 static SymId function_symbol(Reader *r, Name name, size_t at)
 {
     SymId id = module_find(r->m, name);
+    tx_declare_name(r, false, name, at);
     if (id && r->m->syms.at[id].kind != SYM_FUNC)
         tx_fail(r, at, "this name is already declared, but not as a function");
     if (!id && r->again)
@@ -394,6 +395,7 @@ static void end_function(Reader *r)
 static void start_function(Reader *r)
 {
     r->fn = fn_new(r->m, 0);
+    r->nfns++;
     if (r->again) {
         fn_own_tables(r->fn);
         r->t = r->fn->tables;

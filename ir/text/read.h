@@ -23,6 +23,13 @@ typedef struct Parsed {
 } Parsed;
 enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
 
+// A declared name whose text in PTX may be that of another name, since it has dots or the text for them.
+typedef struct DottedName {
+    Name name;
+    uint32_t scope;  // 0 = the module, otherwise the number of the function in the text, from 1
+    Str in_ptx;
+} DottedName;
+
 typedef VEC(size_t) Offsets;
 typedef VEC(bool) Flags;
 
@@ -42,6 +49,9 @@ typedef struct TextReader {
     bool saw_target;
     size_t piece;    // offset of the current piece
     VEC(char) text;  // text of the current strings
+    uint32_t nfns;   // functions up to here
+    VEC(DottedName) dotted;
+    IdSet dotted_index;  // by hash of the scope and of the text in PTX
 
     // The current function.
     Fn *fn;
@@ -99,7 +109,10 @@ bool tx_linkage(Reader *r, uint32_t *flags);
 // Reads `managed` or `attribute "..."`. False if there is none.
 bool tx_attribute(Reader *r, StrId *attribute);
 SymId tx_find(Reader *r, Name name);  // returns a symbol of the function or the module, or 0
+// Declares a symbol of the function. Fails if the function already has one of this name.
 void tx_enter(Reader *r, Name name, SymId id, size_t at);
+// Declares a name of the function or the module. Fails if it has the same text in PTX as another one of them.
+void tx_declare_name(Reader *r, bool local, Name name, size_t at);
 
 /* body.c */
 // Reads the lines after `{` up to the closing brace, and checks the whole function.

@@ -94,13 +94,10 @@ static bool has_name(const ModuleNames *names, const Module *m, const char *stem
 // True if some name has this stem, as it is or as PTX has it.
 static bool is_taken(const ModuleNames *names, const Module *m, const char *stem, uint32_t number)
 {
-    char in_ptx[3 * 4096];
-    uint32_t n = 0;
-    for (const char *p = stem; *p; p++) {
-        memcpy(in_ptx + n, *p == '.' ? PTX_DOT : p, *p == '.' ? sizeof PTX_DOT - 1 : 1);
-        n += *p == '.' ? sizeof PTX_DOT - 1 : 1;
-    }
-    return has_name(names, m, stem, strlen(stem), number) || has_name(names, m, in_ptx, n, number);
+    char in_ptx[PTX_DOT_LEN * 4096];
+    Out out = {.buf = in_ptx, .cap = sizeof in_ptx};
+    stem_print_ptx(&out, (Str){.text = stem, .len = (uint32_t)strlen(stem)});
+    return has_name(names, m, stem, strlen(stem), number) || has_name(names, m, in_ptx, out.n, number);
 }
 
 Name module_names_make(ModuleNames *names, const Module *m, Tables *t, const char *stem, uint32_t number)
