@@ -8,12 +8,6 @@
 
 enum { BYTES_MAX = 1 << 20, SIZE_MAX_BYTES = 512 << 10 };
 
-uint32_t access_elements(const Mnem *m)
-{
-    Mod vec = (Mod)m->mod[MC_VEC];
-    return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1;
-}
-
 static bool operand_is_movable(const Fn *fn, Operand o, Type type)
 {
     if (op_kind(o) == K_NONE || op_is_const(o))

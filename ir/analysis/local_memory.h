@@ -55,8 +55,6 @@ static inline const LocalAccess *local_access(const LocalMemory *m, InstrId i)
 }
 // True if an instruction without a known access may read or write variables whose address escapes.
 bool local_may_reach_escaped(const LocalMemory *m, InstrId i);
-// Returns the number of elements of a vector access; 1 for other accesses.
-uint32_t access_elements(const Mnem *m);
 // True if moves or conversions could replace a load or store, were its memory a register. The access must have elements
 // of at most 8 bytes, be neither ordered nor pinned, and be in no call sequence.
 bool access_is_movable(const Fn *fn, const Instr *i);

@@ -796,6 +796,30 @@ DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape)
     return desc_intern(t, mnem_of_fields(t, m), shape, strlen(shape), &why);
 }
 
+uint32_t access_elements(const Mnem *m)
+{
+    Mod vec = (Mod)m->mod[MC_VEC];
+    return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1;
+}
+
+// True if a space has this access (tried). Only global memory has hints, .mmio, .nc, ldu, vectors of atomics, and
+// accesses of 256 bits. Constant and local memory have no volatile, atomic and ordered accesses.
+static bool space_has(const Tables *t, Opcode op, const Mnem *m, Space space)
+{
+    bool atomic = op == OP_ATOM || op == OP_RED, weak = !m->mod[MC_SEM] || m->mod[MC_SEM] == MOD_WEAK;
+    uint32_t n = access_elements(m), bits = width_bits(type_info[m->type[0]].width) * n;
+    if (space != SP_SHARED && space != SP_CLUSTER && space != SP_LOCAL && space != SP_CONST)
+        return true;
+    if (op == OP_LDU || m->mod[MC_MMIO] || m->mod[MC_NC] || tab_str(t, m->suffix).len || bits > 128 ||
+        (atomic && n > 1))
+        return false;
+    if (space == SP_SHARED || space == SP_CLUSTER)
+        return true;
+    return weak && (op == OP_LD || (op == OP_ST && space == SP_LOCAL));
+}
+
+static bool is_access(Opcode op) { return op == OP_LD || op == OP_LDU || op == OP_ST || op == OP_ATOM || op == OP_RED; }
+
 DescId desc_with_space(Tables *t, DescId desc, Space space)
 {
     const char *why;
@@ -803,7 +827,8 @@ DescId desc_with_space(Tables *t, DescId desc, Space space)
     Opcode op = d->op;
     StrId shape = d->shape;
     Mnem m = *tab_mnem(t, d->mnem);
-    if (op_info[op].ntypes == OP_RAW || !(op_info[op].mods >> MC_SPACE & 1))
+    if (op_info[op].ntypes == OP_RAW || !(op_info[op].mods >> MC_SPACE & 1) ||
+        (is_access(op) && !space_has(t, op, &m, space)))
         return 0;
     m.mod[MC_SPACE] = (uint8_t)space_mod(space);
     DescId id = desc_intern(t, mnem_of_fields(t, &m), tab_str(t, shape).text, tab_str(t, shape).len, &why);

@@ -351,6 +351,8 @@ DescId desc_of_fields(Tables *t, MnemFields fields);
 // Returns the descriptor for the mnemonic with the fields of `m`, except its text, and this operand syntax; 0 if its
 // operands do not fit. The suffix must be a string of these tables.
 DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape);
+// Returns the number of elements of a vector access; 1 for other accesses.
+uint32_t access_elements(const Mnem *m);
 // Returns the descriptor of the same instruction in another state space; 0 if there is none.
 DescId desc_with_space(Tables *t, DescId desc, Space space);
 // Returns the descriptor of a comparison with another comparison operator and type and the same operand syntax.

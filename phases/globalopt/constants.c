@@ -173,6 +173,7 @@ bool globals_place_constants(Globals *g)
             continue;
         global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its initial value: %u loads become constants", loads);
         place(g, v);
+        v->access = v->last = 0;
         if (!left)
             global_lose_accesses(g, v);
         g->ctx->module.variables_promoted++;

@@ -55,8 +55,11 @@ static bool find_values(Flag *f)
         if (!access->direct || access->first || access->end != s->size || element_bytes(fn, access) != f->bytes)
             return false;
         if (!access->writes) {
+            const Instr *i = ir_instr(fn, access->instr);
+            Operand def = i->ndef ? *ir_def(fn, i, 0) : op_none();
+            bool narrow = op_is_reg(def) && ir_reg(fn, op_index(def))->width == W8;  // there is no selp.b8
             loaded = true;
-            if (!load_is_replaceable(fn, ir_instr(fn, access->instr)))
+            if (!load_is_replaceable(fn, i) || narrow)
                 return false;
             continue;
         }
@@ -76,7 +79,7 @@ static bool find_values(Flag *f)
 static bool is_candidate(const Globals *g, const Global *v)
 {
     const Sym *s = global_sym(g, v);
-    return !v->obstacle && v->class == GV_INTERNAL && !v->owner && !v->gone && s->init && !v->ordered && v->naccesses &&
+    return !v->obstacle && v->class == GV_INTERNAL && !v->owner && !v->gone && s->init && !v->ordered && v->access &&
            s->size <= 8 && padded_bits(s) <= (uint64_t)knob_int(g->knobs, KNOB_GLOBAL_OPT_BITS);
 }
 

@@ -183,10 +183,10 @@ static bool follow_copy(Allocation *h, InstrId id, uint32_t origin)
 // Looks at a malloc whose result may be stored. False: the variable stays.
 static bool take_malloc(Allocation *h, const Sequence *s)
 {
-    const Fn *fn = function(h);
+    Fn *fn = function(h);
     if (!system_calls(&h->facts->calls, s, "malloc", true))
         return escapes(h);
-    Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
+    Operand size = constant_operand(fn, *ir_use(fn, ir_instr(fn, s->argument), 2));
     if (!op_is_const(size))
         return miss(h, "SizeUnknown", "malloc has no constant size");
     if (!(fn->flags & FN_KERNEL))
@@ -281,13 +281,10 @@ static bool may_access(const Allocation *h, const Instr *i)
 {
     const Fn *fn = function(h);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    Opcode op = ir_desc(fn, i)->op;
+    Space space = (Space)global_sym(h->g, h->v)->space;
     if (m->mod[MC_SPACE])
         return false;
-    if (global_sym(h->g, h->v)->space != SP_SHARED)
-        return true;
-    return !m->mod[MC_MMIO] && !m->mod[MC_COP] && !m->mod[MC_NC] && !tab_str(fn->tables, m->suffix).len &&
-           (op == OP_LD || op == OP_ST || access_elements(m) == 1);
+    return space != SP_SHARED || (!m->mod[MC_COP] && desc_with_space(fn->tables, i->desc, space));
 }
 
 // Looks at a use of a pointer. False: it lets the address escape.

@@ -148,12 +148,12 @@ static bool define(BlockSplit *h, InstrId id, int64_t lo, int64_t hi)
 // Looks at a malloc whose result may be stored.
 static bool take_malloc(BlockSplit *h, const Sequence *s)
 {
-    const Fn *fn = function(h);
+    Fn *fn = function(h);
     if (!system_calls(&h->facts->calls, s, "malloc", true))
         return escapes(h);
     if (!s->splits)
         return miss(h, "CallsInterleaved", "malloc is between the parts of another call, or under a carry");
-    Operand size = *ir_use(fn, ir_instr(fn, s->argument), 2);
+    Operand size = constant_operand(fn, *ir_use(fn, ir_instr(fn, s->argument), 2));
     uint64_t bytes = op_is_const(size) ? tab_const(fn->tables, op_index(size)).bits : 0;
     if (!bytes || bytes > INT32_MAX || (h->bytes && h->bytes != bytes))
         return miss(h, "SizeUnknown", "malloc has no constant size");

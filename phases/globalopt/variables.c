@@ -10,7 +10,7 @@
 //                                                   variable, in data, or an operand of an instruction other than ld,
 //                                                   st, atom and red
 //     a function that may not change names it       debug information, --entry
-//     it is .shared, and code depends on the layout an access to a constant address, %total_smem_size
+//     it is .shared, and code depends on the layout an access to or cvta of a constant, %total_smem_size
 //
 // PTX does not say where `.shared` variables lie, so a number that code computes otherwise is the address of none.
 //
@@ -205,10 +205,20 @@ Operand constant_operand(Fn *fn, Operand o)
     if (!op_in_ssa(fn, o) || o.mods)
         return o;
     InstrId def = def_of(analysis_need(fn, AN_DEF), op_index(o));
-    if (!def || ir_desc(fn, ir_instr(fn, def))->op != OP_MOV)
+    if (!def || ir_desc(fn, ir_instr(fn, def))->op != OP_MOV || ir_instr(fn, def)->flags & IF_TIED)
         return o;
     Operand from = *ir_use(fn, ir_instr(fn, def), 0);
     return op_kind(from) == K_IMM ? from : o;
+}
+
+static bool is_constant(Fn *fn, Operand o) { return op_kind(constant_operand(fn, o)) == K_IMM; }
+
+static bool has_constant_base(Fn *fn, const Instr *i, const Desc *d)
+{
+    for (uint32_t k = i->ndef; k < d->nops; k++)
+        if (operand_is_base(fn, d, k) && is_constant(fn, ir_ops(fn, i)[k]))
+            return true;
+    return false;
 }
 
 // True if the result of an instruction depends on where `.shared` variables lie.
@@ -218,10 +228,13 @@ static bool shows_layout(Fn *fn, const Instr *i)
     Operand first = ir_nuse(i) ? *ir_use(fn, i, 0) : op_none();
     if (op_kind(first) == K_SREG)
         return op_index(first) == SREG_TOTAL_SMEM_SIZE || op_index(first) == SREG_AGGR_SMEM_SIZE;
-    if (!(d->traits & (TR_READ | TR_WRITE)))
+    bool access = d->traits & (TR_READ | TR_WRITE);
+    if (!access && d->op != OP_CVTA && d->op != OP_MAPA)
         return false;
+    if (!(op_info[d->op].mods >> MC_SPACE & 1))  // mbarrier, cp.async, ldmatrix, ...
+        return has_constant_base(fn, i, d);
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
-    return (space == SP_SHARED || space == SP_CLUSTER) && op_kind(constant_operand(fn, first)) == K_IMM;
+    return (space == SP_SHARED || space == SP_CLUSTER) && is_constant(fn, first);
 }
 
 // Rejects the variables that a function names, those from this naming on.
@@ -399,6 +412,7 @@ void globals_find(Globals *g)
 void global_lose_accesses(Globals *g, Global *v)
 {
     v->gone = true;
+    v->access = v->last = 0;
     FOR_NAMINGS(g, v, k)
     {
         const Fn *fn = g->m->fns.at[g->namings.at[k].fn];

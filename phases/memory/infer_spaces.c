@@ -77,22 +77,11 @@ static bool has_space(const Pointer *o)
             o->space == SP_CONST);
 }
 
-// True if the access exists in this space. Cache hints and vectors of atomics exist for global memory only. False for
-// shared::cluster, where naming the space saves no instruction (tried).
-static bool can_name(const Fn *fn, const Desc *d, Space space)
+// True if naming this space in an access is allowed and may save instructions. In shared::cluster it does not (tried).
+static bool can_name(const Desc *d, Space space)
 {
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    bool atomic = d->op == OP_ATOM || d->op == OP_RED;
-    bool global = tab_str(fn->tables, m->suffix).len || (atomic && m->mod[MC_VEC]);
-    if (d->traits & (TR_ORDERED | TR_RDONLY) || (global && space != SP_GLOBAL))
-        return false;
-    switch (d->op) {
-    case OP_LD: return space != SP_CLUSTER;
-    case OP_ST: return space != SP_CLUSTER && space != SP_CONST;
-    case OP_ATOM:
-    case OP_RED: return space == SP_GLOBAL || space == SP_SHARED;
-    default: return false;
-    }
+    bool access = d->op == OP_LD || d->op == OP_ST || d->op == OP_ATOM || d->op == OP_RED;
+    return access && !(d->traits & (TR_ORDERED | TR_RDONLY)) && space != SP_CLUSTER;
 }
 
 // Returns the descriptor of the same access in a space; 0 = none.
@@ -213,7 +202,7 @@ static void visit_accesses(Inference *f, Changes *changes)
         const Instr *i = ir_instr(fn, access->instr);
         Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
         if (access->space != SP_GENERIC || !has_space(access->at) || !op_is_reg(base) ||
-            !can_name(fn, ir_desc(fn, i), (Space)access->at->space) || i->flags & IF_PINNED)
+            !can_name(ir_desc(fn, i), (Space)access->at->space) || i->flags & IF_PINNED)
             continue;
         DescId desc = desc_in_space(f, i->desc, (Space)access->at->space);
         if (!desc)
