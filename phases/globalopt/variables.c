@@ -12,7 +12,8 @@
 //     a function that may not change names it       debug information, --entry
 //     it is .shared, and code depends on the layout an access to or cvta of a constant, %total_smem_size
 //
-// PTX does not say where `.shared` variables lie, so a number that code computes otherwise is the address of none.
+// PTX does not say where `.shared` variables lie, so a number that code computes otherwise, or that an instruction
+// outside of the tables uses, is the address of none.
 //
 // The pointer analysis finds the accesses: if the address of a variable does not escape in a function, each access of
 // the function to it has this variable as its underlying object. An access beyond the end of a variable is undefined,
