@@ -117,18 +117,28 @@ bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *to)
     return modelled && !slot_check(fn, slot, *to, why);
 }
 
+Bases bases_of(const Fn *fn, const Desc *d) { return (Bases){.desc = d, .shape = tab_str(fn->tables, d->shape)}; }
+
+bool next_base(Bases *b, uint32_t *k)
+{
+    while (b->at < b->shape.len) {
+        char c = b->shape.text[b->at++];
+        while ((c == '%' || c == '$') && b->desc->slots[b->operand].flags & SL_HIDDEN)
+            b->operand++;
+        *k = b->operand;
+        b->operand += c == '&' ? 2 : c == '%' || c == '$';
+        if (c == '&' && b->at > 1 && b->shape.text[b->at - 2] == '[')
+            return true;
+    }
+    return false;
+}
+
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k)
 {
-    Str shape = tab_str(fn->tables, d->shape);
-    uint32_t at = 0;
-    for (uint32_t n = 0; n < shape.len && at <= k; n++) {
-        char c = shape.text[n];
-        while ((c == '%' || c == '$') && d->slots[at].flags & SL_HIDDEN)
-            at++;
-        if (c == '&' && at == k)
-            return n > 0 && shape.text[n - 1] == '[';
-        at += c == '&' ? 2 : c == '%' || c == '$';
-    }
+    Bases bases = bases_of(fn, d);
+    for (uint32_t base; next_base(&bases, &base) && base <= k;)
+        if (base == k)
+            return true;
     return false;
 }
 

@@ -46,7 +46,16 @@ bool replace_apply(ReplaceMap *map);
 // True if *o may be operand k of an instruction. *o must have the width of the current operand. Replaces a constant *o
 // by slot_constant().
 bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *o);
-// True if operand k of an instruction with this descriptor is the base of an access. The next operand is the offset.
+// The bases of the addresses that an instruction accesses, in order. The operand behind a base is the offset.
+typedef struct Bases {
+    const Desc *desc;
+    Str shape;
+    uint32_t at, operand;  // position in the shape, and the operand there
+} Bases;
+Bases bases_of(const Fn *fn, const Desc *d);
+// Sets *k to the operand that is the next base; false = there is none.
+bool next_base(Bases *b, uint32_t *k);
+// True if operand k of an instruction with this descriptor is a base.
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
 // Replaces an instruction with one definition by another one with these uses. Guard and old value stay.
 void instr_replace(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n);

@@ -216,8 +216,9 @@ static bool is_constant(Fn *fn, Operand o) { return op_kind(constant_operand(fn,
 
 static bool has_constant_base(Fn *fn, const Instr *i, const Desc *d)
 {
-    for (uint32_t k = i->ndef; k < d->nops; k++)
-        if (operand_is_base(fn, d, k) && is_constant(fn, ir_ops(fn, i)[k]))
+    Bases bases = bases_of(fn, d);
+    for (uint32_t k; next_base(&bases, &k);)
+        if (is_constant(fn, ir_ops(fn, i)[k]))
             return true;
     return false;
 }
