@@ -173,8 +173,9 @@ bool globals_place_constants(Globals *g)
             continue;
         global_remark(g, v, RM_PASSED, "ConstantPromoted", "keeps its initial value: %u loads become constants", loads);
         place(g, v);
-        v->access = v->last = 0;
-        if (!left)
+        if (left)
+            v->access = v->last = 0;  // the list has removed instructions; the next round finds the others
+        else
             global_lose_accesses(g, v);
         g->ctx->module.variables_promoted++;
         progress = true;

@@ -111,7 +111,8 @@ void global_remark(Globals *g, const Global *v, RemarkKind kind, const char *nam
 // Reports why variables stay.
 void globals_report(Globals *g);
 
-// Removes a variable that has lost all its accesses, at once or, if some code still has its address, in the next round.
+// Removes a variable whose accesses were removed, at once or, if some code still has its address, in the next round.
+// Clears its list of accesses, so that no later strategy of the round changes them again.
 void global_lose_accesses(Globals *g, Global *v);
 
 // Ends what phase_enter() began, without remarks of sub-passes that the plan runs again.
