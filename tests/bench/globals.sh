@@ -45,7 +45,7 @@ command -v "$ORIOPT" >/dev/null 2>&1 || {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/globals.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-trap 'exit 0' HUP INT TERM
+trap 'exit 1' HUP INT TERM
 
 # Prints the options for a sample.
 options_of() {
