@@ -292,26 +292,27 @@ static bool take_definitions(BlockSplit *h, uint32_t pointer)
     return true;
 }
 
+// True if all values of a pointer are the start of the block.
+static bool is_start(const BlockPointer *p) { return !p->lo && !p->hi; }
+
 // True if an edit is possible now that the range of its pointer is known: null, free and the variable are about the
 // start of the block.
 static bool is_possible(const BlockSplit *h, const FieldEdit *e)
 {
     const Fn *fn = function(h);
-    const BlockPointer *p = &h->pointers.at[e->pointer];
-    const Instr *i = ir_instr(fn, e->instr);
     switch (e->kind) {
     case FE_SAVE: {
-        Operand o = ir_ops(fn, i)[e->operand];
+        Operand o = ir_ops(fn, ir_instr(fn, e->instr))[e->operand];
         uint32_t at = h->facts->pointer[op_index(o)];
-        return at && !h->pointers.at[at - 1].lo && !h->pointers.at[at - 1].hi;
+        return at && is_start(&h->pointers.at[at - 1]);
     }
     case FE_COMPARE:
-    case FE_FREE: return !p->lo && !p->hi;
+    case FE_FREE: return is_start(&h->pointers.at[e->pointer]);
     case FE_COPY:
     case FE_MALLOC:
     case FE_LOAD:
     case FE_NULL:
-    case FE_CLEAR:
+    case FE_CLEAR:  // has no pointer
     case FE_ACCESS: return true;
     }
     return true;
