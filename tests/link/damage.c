@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // damage RUNS SEED FILES...: damages inputs of orilink and rewrites them. Each run changes bytes, the header, a section
 // header, a word of a section, or the size of one of the files. Prints the numbers of files that were rewritten and
-// refused, and the longest time; exit status 1 if a run took more than two seconds or ended in an internal error.
-// Crashes are found by sanitizers.
+// refused, and the longest time; exit status 1 if a run took more than two seconds, needed more memory than small files
+// do, or ended in an internal error. Crashes are found by sanitizers.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -26,8 +26,10 @@ static void damage_section(Random *r, uint8_t *p, size_t n, bool header)
         return;
     uint8_t *s = p + table + (size_t)random_below(r, count) * ELF_SHDR;
     uint64_t offset = load64(s + 24), size = load64(s + 32);
-    if (header)
+    if (header && random_below(r, 4))
         store32(s + 4 * random_below(r, 16), word(r));
+    else if (header)
+        store64(s + 8 * random_below(r, 8), -(uint64_t)random_below(r, 1000));
     else if (offset < n && size >= 4 && size <= n - offset)
         store32(p + offset + random_below(r, size / 4) * 4, word(r));
 }
@@ -91,7 +93,7 @@ int main(int argc, char **argv)
         longest = MAX(longest, seconds);
         rewritten += status == ST_OK;
         refused += status != ST_OK;
-        if (status == ST_INTERNAL || seconds > 2) {
+        if (status == ST_INTERNAL || status == ST_LIMIT || seconds > 2) {
             printf("run %u of %s: status %d, %.1f s\n", k, o->path, status, seconds);
             bad++;
         }

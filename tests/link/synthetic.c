@@ -15,6 +15,8 @@
 //   call A B, address A B, signature A
 //                          a record of .nv.callgraph
 //   host SET NAME          a name in .nvHRSET; the host object has all six sections, or none
+//   beyond NAME TYPE       a last section, 4 bytes below the end of the address space
+//   inside OFFSET          place of .nvHRKI, which is in the fat binary of the host object then
 //   locals NUMBER          sh_info of .symtab
 //   junk SECTION           symbol 0 is a function in a section, without a name
 //   abi NUMBER             version of the ABI in the ELF header
@@ -34,6 +36,7 @@ typedef struct Section {
     uint64_t flags;
     uint32_t link, info, align, entsize;
     Bytes *data;
+    uint64_t offset;  // 0: the next one that is free
 } Section;
 
 static void put(Bytes *b, uint64_t x, int size)
@@ -79,7 +82,7 @@ static void put_elf(Bytes *out, Section *s, int n, int names, int type, int mach
     for (int k = 1; k < n; k++) {
         while (out->n % s[k].align)
             put(out, 0, 1);
-        offset[k] = out->n;
+        offset[k] = s[k].offset ? s[k].offset : out->n;
         memcpy(out->at + out->n, s[k].data->at, s[k].data->n);
         out->n += s[k].data->n;
     }
@@ -119,7 +122,7 @@ static void put_elf(Bytes *out, Section *s, int n, int names, int type, int mach
 
 /* -- Objects --------------------------------------------------------------------------------------------- */
 
-enum { GROUPS = 4, SETS = 6, FIRST_SECTION_SYMBOL = 12, MAX_SECTIONS = 28, TABLES = 4 };
+enum { GROUPS = 4, SETS = 6, FIRST_SECTION_SYMBOL = 12, MAX_SECTIONS = 28, TABLES = 5 };
 enum { LOCAL = 0x02, GLOBAL = 0x12, KERNEL = 0x10 };
 
 typedef struct Function {
@@ -134,7 +137,8 @@ typedef struct Object {
     Bytes *records[GROUPS];          // of .nv.callgraph
     Bytes *host[SETS];
     int has_host;
-    uint32_t locals, junk, abi;
+    Section beyond;                  // with the name NULL if there is none
+    uint32_t locals, junk, abi, inside;
 } Object;
 
 static const char *const host_sections[SETS] = {".nvHRKI", ".nvHRKE", ".nvHRDI", ".nvHRDE", ".nvHRCI", ".nvHRCE"};
@@ -254,6 +258,10 @@ static int add_line(Object *o, const char *form, const char *a, const char *b, c
         add_record(o, 4, a, b);
     else if (is(form, "host"))
         add_host_name(o, a, b);
+    else if (is(form, "beyond"))
+        o->beyond = (Section){join(a, ""), number(b), 3, 0, 0, 8, 0, new_bytes(), -(uint64_t)4};
+    else if (is(form, "inside"))
+        o->inside = number(a);
     else if (is(form, "locals"))
         o->locals = number(a);
     else if (is(form, "junk"))
@@ -321,7 +329,9 @@ static void put_cubin(Bytes *out, Object *o)
         put(s[calls].data, -(uint64_t)(k + 1), 4);
         put_bytes(s[calls].data, o->records[k]);
     }
-    put_elf(out, s, (int)calls + 1, (int)names, 1, 190, 0x6005004, 0x41, (int)o->abi);
+    if (o->beyond.name)
+        s[calls + 1] = o->beyond;
+    put_elf(out, s, (int)calls + (o->beyond.name ? 2 : 1), (int)names, 1, 190, 0x6005004, 0x41, (int)o->abi);
 }
 
 static void put_host(Bytes *out, const Object *o, const Bytes *cubin)
@@ -349,7 +359,7 @@ static void put_host(Bytes *out, const Object *o, const Bytes *cubin)
     put(fat, 0, 8);
     put_bytes(fat, cubin);
     for (int k = 0; k < SETS; k++) {
-        s[3 + k] = (Section){host_sections[k], 1, 2, 0, 0, 1, 0, o->host[k]};
+        s[3 + k] = (Section){host_sections[k], 1, 2, 0, 0, 1, 0, o->host[k], k ? 0 : o->inside};
         if (!o->host[k]->n)
             put(o->host[k], 0, 1);
     }

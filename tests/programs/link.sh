@@ -420,6 +420,22 @@ call main absolute'
 exits 'a function in a reserved section' 1 "$ORILINK" --optimize-data-layout -o never reserved.cubin
 says 'a function in a reserved section' err \
     "orilink: error: 'reserved.cubin' is damaged: function 2 (absolute) is in no section"
+for type in 8 0x70000007 0x7000000a; do
+    object beyond "kernel main
+function dead
+beyond .nv.global $type"
+    exits "a section of type $type without bits, beyond the file" 1 "$ORILINK" -o never beyond.cubin
+    says "a section of type $type without bits, beyond the file" err \
+        "orilink: error: 'beyond.cubin' is damaged: section 7, 0x0 bytes at 0xfffffffffffffffc, is not in the file"
+done
+object inside 'kernel main
+function dead
+host KE main
+inside 512'
+exits 'a section in the fat binary' 1 "$ORILINK" -o never inside.o
+says 'a section in the fat binary' err \
+    "orilink: error: 'inside.o' is damaged: section 3 lies in section 2, the fat binary"
+
 # -- Roots -------------------------------------------------------------------------------------------------------------
 
 exits 'the only root' 0 "$ORILINK" --root helper_a -Map map synthetic.cubin

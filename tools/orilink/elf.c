@@ -94,7 +94,7 @@ static bool read_section(Elf *elf, uint32_t k, const uint8_t *p, Arena *arena, D
     if (k && s.type != SHT_NULL) {
         if (s.align & (s.align - 1))
             return elf_damaged(elf, diag, "section %u has the alignment %llu", k, (unsigned long long)s.align);
-        if (!section_has_no_bits(&s) && !fits(elf, s.offset, s.size))
+        if (!fits(elf, s.offset, section_has_no_bits(&s) ? 0 : s.size))
             return elf_damaged(elf, diag, "section %u, 0x%llx bytes at 0x%llx, is not in the file", k,
                                (unsigned long long)s.size, (unsigned long long)s.offset);
         if (section_has_no_bits(&s) && s.size > UINT32_MAX)

@@ -8,6 +8,21 @@ enum { AR_HEADER = 60, AR_MAGIC = 8, AR_SIZE = 48, AR_SIZE_DIGITS = 10 };
 
 /* -- Host objects ---------------------------------------------------------------------------------------- */
 
+// Checks that nothing else lies in the fat binary, whose size changes.
+static bool fatbin_is_apart(const Member *m, const uint8_t *bytes, Diag *diag)
+{
+    const ElfSection *fat = &m->elf.sections.at[m->fatbin];
+    uint64_t end = fat->offset + fat->size, headers = load64(bytes + 40);
+    if (fat->offset < ELF_EHDR || (headers < end && headers + (uint64_t)m->elf.sections.n * ELF_SHDR > fat->offset))
+        return elf_damaged(&m->elf, diag, "its headers lie in section %u, the fat binary", m->fatbin);
+    for (uint32_t k = 1; k < m->elf.sections.n; k++) {
+        const ElfSection *s = &m->elf.sections.at[k];
+        if (k != m->fatbin && s->data && s->size && s->offset < end && s->offset + s->size > fat->offset)
+            return elf_damaged(&m->elf, diag, "section %u lies in section %u, the fat binary", k, m->fatbin);
+    }
+    return true;
+}
+
 static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
 {
     static const char *const sets[HOST_SETS] = {".nvHRKE", ".nvHRKI", ".nvHRCE", ".nvHRCI", ".nvHRDE", ".nvHRDI"};
@@ -29,6 +44,8 @@ static bool read_host(Member *m, const uint8_t *bytes, Link *link, uint32_t *sm)
         }
     if (!m->fatbin)
         return true;
+    if (!fatbin_is_apart(m, bytes, link->diag))
+        return false;
     link->lacks_host_info |= !has_host_info && !m->is_system;
     m->fat = m->elf.sections.at[m->fatbin].data;
     m->fat_size = m->elf.sections.at[m->fatbin].size;
