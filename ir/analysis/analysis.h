@@ -510,6 +510,17 @@ InstrId edge_condition(const Fn *fn, BlockId from, BlockId to, bool *holds);
 // blocks that it dominates run only if the guard's register was *holds there.
 InstrId dominating_condition(const Fn *fn, const Analyses *an, BlockId b, bool *holds);
 
+/* convergence.c */
+// True if an instruction is convergent: it has the trait TR_CONV, and is no call of a SYM_NOCONV function.
+bool instr_is_convergent(const Fn *fn, const Instr *i);
+// True if a branch redirected past a join may change where threads reconverge in a way that the function can observe:
+// it has a convergent instruction and a branch that is not `.uni`. The threads at a join may have diverged at any of
+// the branches before it, so a uniform branch at the join or at the redirected edge is not sufficient.
+bool fn_is_convergent(const Fn *fn);
+// True if the function is a kernel and all its threads provably execute the same sequence of convergent instructions.
+// Requests AN_LOOPS and AN_PDOM.
+bool all_run_same_collectives(Fn *fn);
+
 /* copy_classes.c */
 // Returns the representatives of values 1 .. n-1 in their copy classes, in memory of the arena. Row v of `inputs` has
 // the values of which v copies one; a 0 in the row means that v is no copy. A value without another representative

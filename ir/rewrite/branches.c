@@ -60,35 +60,6 @@ void edge_split(Fn *fn, BlockId from, BlockId to, BlockId with)
     }
 }
 
-// True if a terminator may send threads that run together to different blocks.
-static bool may_diverge(const Fn *fn, const Instr *i)
-{
-    const Desc *d = ir_desc(fn, i);
-    return (branch_is_split(fn, i) || d->op == OP_BRX) && tab_mnem(fn->tables, d->mnem)->mod[MC_UNI] == MOD_NONE;
-}
-
-static bool has_convergent(const Fn *fn, BlockId b)
-{
-    FOR_INSTRS(fn, b, id) {
-        const Instr *i = ir_instr(fn, id);
-        if (ir_desc(fn, i)->traits & TR_CONV && !ir_call_has(fn, i, SYM_NOCONV))
-            return true;
-    }
-    return false;
-}
-
-bool fn_is_convergent(const Fn *fn)
-{
-    bool convergent = false, diverges = false;
-    FOR_BLOCK_ENDS(fn, b) {
-        convergent = convergent || has_convergent(fn, b);
-        diverges = diverges || may_diverge(fn, ir_instr(fn, ir_terminator(fn, b)));
-        if (convergent && diverges)
-            return true;
-    }
-    return false;
-}
-
 bool drop_conditions(Fn *fn)
 {
     bool progress = false;

@@ -136,11 +136,6 @@ void terminator_decide(Fn *fn, InstrId id, bool taken);
 // Inserts a block that is not in the layout, and ends in a jump to `to`, on the edge from `from` to `to`. The
 // terminator of `from` names `to` once, not in a table. Drops no analyses, but all are invalid.
 void edge_split(Fn *fn, BlockId from, BlockId to, BlockId with);
-// True if a branch redirected past a join may change where threads reconverge in a way that the function can observe:
-// it has a convergent instruction, except calls of SYM_NOCONV functions, and a branch that is not `.uni`. The threads
-// at a join may have diverged at any of the branches before it, so a uniform branch at the join or at the redirected
-// edge is not sufficient.
-bool fn_is_convergent(const Fn *fn);
 // Removes the guard of branches with two equal targets; returns progress. Drops the analyses on progress.
 bool drop_conditions(Fn *fn);
 // Merges each block with its only successor if the block is the only predecessor of that successor, and that successor

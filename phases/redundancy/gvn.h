@@ -9,7 +9,8 @@
 typedef enum { GVN_NONE, GVN_SIMPLE, GVN_STANDARD, GVN_FULL, GVN_FULL_EXTENDED } GvnBody;
 
 // Classes of instructions for GvnCse. A special one is replaced only in its block, unless the scope is extended. A
-// convergent one is replaced only in its block, and if no other convergent instruction is between.
+// convergent one is replaced only in its block, if no other convergent instruction is between, and if all threads
+// execute the same sequence of convergent instructions (ir/analysis/convergence.c).
 typedef enum { GC_NONE, GC_PLAIN, GC_SPECIAL, GC_CONVERGENT } GvnClass;
 
 // Marks of blocks by the EBB pre-pass.

@@ -26,6 +26,7 @@
 //     b1: R3 = add.s32 R1, R2; b2: R4 = add.s32 R1, R2            neither block dominates the other
 //     R3 = ld.shared.b32 [R1]; bar.sync 0; R4 = ld.shared.b32 [R1]
 //     R3 = shfl.sync...; bar.warp.sync; R4 = shfl.sync...         another convergent instruction between
+//     @P0 bra b1; R3 = vote.sync...; R4 = vote.sync...            lanes of the other arm execute two votes
 //     @P0 R3 = add.s32 R1, R2 else 7; @P0 R4 = add.s32 R1, R2 else 9     two old values
 //     atom, red, activemask; volatile and relaxed accesses
 //
@@ -91,10 +92,10 @@ static bool is_barrier(const Desc *d)
 }
 
 // Numbers a convergent instruction: equal to the last convergent instruction of its block, if that has the same
-// operands. Each other one begins a new context.
+// operands and all threads execute both. Each other one begins a new context.
 static void number_convergent(Redundancy *r, Gvn *g, InstrId id, GvnClass class)
 {
-    if (class != GC_CONVERGENT) {
+    if (class != GC_CONVERGENT || !redundancy_all_run_same(r)) {
         g->context++;
         redundancy_number_apart(r, id);
     } else if (values_number_in(&r->values, id, g->context)) {

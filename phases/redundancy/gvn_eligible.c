@@ -12,7 +12,8 @@
 //     211 ATOM                         atom, red                                             never
 //     145 BAR                          ends the scope of mode 1 (query 371)                  never
 //
-// Forms without a mask (shfl, vote) depend on the active lanes, and are never replaced.
+// Forms without a mask (shfl, vote) depend on the active lanes, and are never replaced. Convergent instructions are
+// replaced only if all threads execute the same sequence of them (gvn.h), whatever the mask.
 //
 // Documented: opcodes and the bit. Inferred: the meaning of the subtypes and operand bits of VOTE and MATCH, which the
 // document gives as numbers only, and the conditions of convergent instructions (soundness rule 3).

@@ -7,7 +7,8 @@
 //     then,
 //                              Barrier another instruction that may have written or ordered memory
 //     a guarded instruction    the same instruction under another guard, or with other old values: Guard
-//     a convergent one         the same instruction in its block, if another convergent one is between: Convergent
+//     a convergent one         the same instruction in its block, if another convergent one is between, or threads may
+//                              execute different sequences of them: Convergent
 // Definitions of memory are searched through at most VERSIONS_MAX versions.
 #include <stdio.h>
 
@@ -217,10 +218,15 @@ static void visit_convergent(Missed *m, InstrId id, bool candidate)
     Redundancy *r = m->r;
     char text[TEXT_MAX];
     uint32_t n = make_key(m, ir_instr(r->fn, id), CONVERGENT_KEY);
-    if (n && take_earlier(m, n, id) && !candidate)
+    if (!n || !take_earlier(m, n, id) || candidate)
+        return;
+    const char *name = name_of(r->fn, id, false, text);
+    if (redundancy_all_run_same(r))
         remark(r->ctx, r->fn, id, RM_MISSED, "Convergent",
-               "{Instruction:%s} repeats an earlier one, and another convergent instruction is between",
-               name_of(r->fn, id, false, text));
+               "{Instruction:%s} repeats an earlier one, and another convergent instruction is between", name);
+    else
+        remark(r->ctx, r->fn, id, RM_MISSED, "Convergent",
+               "{Instruction:%s} repeats an earlier one, but other lanes may pair it with one in another place", name);
 }
 
 static void visit_expression(Missed *m, InstrId id, bool candidate)

@@ -177,6 +177,14 @@ bool is_expensive(const Fn *fn, const Instr *i)
     }
 }
 
+bool redundancy_all_run_same(Redundancy *r)
+{
+    if (!r->sequence_known)
+        r->same_sequence = all_run_same_collectives(r->fn);
+    r->sequence_known = true;
+    return r->same_sequence;
+}
+
 /* -- Replacement ---------------------------------------------------------------------------------------- */
 
 enum { DEFS_MAX = 16 };

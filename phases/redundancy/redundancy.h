@@ -120,6 +120,8 @@ struct Redundancy {
     const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
     uint8_t *other_uses;    // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
     bool splits;            // an edge was split
+    bool sequence_known;    // `same_sequence` is computed
+    bool same_sequence;     // all_run_same_collectives()
 };
 
 /* late_commoning.c */
@@ -161,6 +163,8 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // valid, unless load_pre() splits an edge: then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for
 // loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves, bool *left);
+// Returns all_run_same_collectives() of the function, computed once.
+bool redundancy_all_run_same(Redundancy *r);
 // True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
 // its sum, so two equal ones cost less than a shared one.
 bool redundancy_scales_sums(Redundancy *r, const Instr *shl);

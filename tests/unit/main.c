@@ -28,6 +28,7 @@
     X(loops)           \
     X(pdom)            \
     X(control_deps)    \
+    X(convergence)     \
     X(induction)       \
     X(canonical)       \
     X(value_table)     \
