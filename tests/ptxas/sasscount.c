@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts SASS instructions and registers of every function of a cubin, without a disassembler.
+ * Counts SASS instructions, registers and bytes of stack of every function of a cubin, without a disassembler.
  *
- *   sasscount FILE.cubin...            prints a line "name insts regs" for each .text section
+ *   sasscount FILE.cubin...            prints a line "name insts regs frame" for each .text section
  *   sasscount --digest FILE.cubin...   prints a line "name digest" with the 64-bit FNV-1a of its bytes instead
  *
  * A cubin is an ELF64 file; each section .text.NAME holds one function (and, in whole-program mode, the device
  * functions that were placed after an entry). Since sm_70 an instruction has 16 bytes, and the opcode is in the low
  * 12 bits. ptxas ends each section with a branch to itself and NOPs up to a 128 byte boundary; neither is counted.
- * Registers come from .nv.info (EIATTR_REGCOUNT, by symbol), else from the top byte of the section's sh_info.
+ * Registers come from .nv.info (EIATTR_REGCOUNT, by symbol), else from the top byte of the section's sh_info. The frame
+ * is EIATTR_FRAME_SIZE: variables of the function in .local and spills, in bytes.
  *
  * Every offset that the file states is checked against the file's size: a malformed file gets a message and exit 1.
  */
@@ -28,6 +29,7 @@ enum {
     OP_NOP = 0x918,
     OP_BRA = 0x947,
     INFO_FORMAT_SIZED = 4,
+    INFO_FRAME_SIZE = 0x11,
     INFO_REGCOUNT = 0x2f
 };
 
@@ -152,8 +154,8 @@ static const char *symbol_name(const Elf *elf, uint32_t index)
     return string_at(s->data, s->size, get32(t->data + (uint64_t)index * SYM_SIZE));
 }
 
-/* Returns the last EIATTR_REGCOUNT of the function `name` in .nv.info; `otherwise` if there is none. */
-static uint32_t reg_count(const Elf *elf, const char *name, uint32_t otherwise)
+/* Returns the last value of an attribute of the function `name` in .nv.info; `otherwise` if there is none. */
+static uint32_t info_of(const Elf *elf, uint8_t attribute, const char *name, uint32_t otherwise)
 {
     for (uint32_t k = 0; k < elf->n; k++) {
         const Section *s = &elf->section[k];
@@ -166,7 +168,7 @@ static uint32_t reg_count(const Elf *elf, const char *name, uint32_t otherwise)
             o += 4;
             if (size > s->size - o)
                 break;
-            if (p[1] == INFO_REGCOUNT && size == 8) {
+            if (p[1] == attribute && size == 8) {
                 const char *sym = symbol_name(elf, get32(p + 4));
                 if (sym && !strcmp(sym, name))
                     otherwise = get32(p + 8);
@@ -217,8 +219,9 @@ static bool count_file(const char *path, bool digests)
         if (digests)
             printf("%s %016llx\n", name, (unsigned long long)digest(s));
         else
-            printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s),
-                   (unsigned long)reg_count(&elf, name, s->info >> 24));
+            printf("%s %llu %lu %lu\n", name, (unsigned long long)insn_count(s),
+                   (unsigned long)info_of(&elf, INFO_REGCOUNT, name, s->info >> 24),
+                   (unsigned long)info_of(&elf, INFO_FRAME_SIZE, name, 0));
     }
     if (error)
         fprintf(stderr, "sasscount: %s: %s\n", path, error);
