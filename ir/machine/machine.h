@@ -21,13 +21,15 @@ typedef struct Dim {
 // Limits of a launch: CTAs of a cluster, threads of a CTA, CTAs of a grid in y and in z.
 enum { CLUSTER_MAX = 16, BLOCK_THREADS = 1024, GRID_YZ = 65535 };
 
-// Bytes of the host from `base` on.
+// Bytes of the host, with the addresses from `base` on in kernels.
 typedef struct HostRange {
     uint64_t base, size;
     bool read_only;
+    uint8_t *bytes;    // NULL = at `base`
+    const char *name;  // in messages; NULL = a HostMemory.name
 } HostRange;
 
-// Host memory that kernels reach at the addresses of the host. Without it a kernel reaches no host memory.
+// Host memory that kernels reach, in general at the addresses of the host. Without it a kernel reaches no host memory.
 typedef struct HostMemory {
     // Sets *range to the range that contains an address. False if there is none. The machine keeps a range until the
     // launch ends. find = NULL: kernels reach no memory of the host.
@@ -56,6 +58,7 @@ typedef struct MachineOptions {
     uint32_t lane;          // lane of the trace
     Out *print;             // receives the output of vprintf; NULL = discarded
     HostMemory host;
+    uint32_t number;  // of the machine: those with different numbers have global memory at different addresses
 } MachineOptions;
 
 typedef struct Launch {
@@ -101,6 +104,9 @@ uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name);
 // Returns the bytes at an address of global memory; *size = number of bytes to the end of the buffer or variable. NULL
 // if the address is in no buffer or variable.
 uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size);
+// Describes the buffer or variable that holds an address of global memory, for kernels of another machine. False if
+// there is none. The range is valid until a launch or a reset of this machine.
+bool machine_range(Machine *m, uint64_t address, HostRange *range);
 // True if kernels can reach a range of the host's memory: it is not empty, does not contain address 0, and overlaps no
 // addresses of the machine.
 bool machine_can_reach(const HostRange *range);

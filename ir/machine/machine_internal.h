@@ -33,8 +33,11 @@ typedef struct Sync Sync;  // races.h
 #define PARAM_WINDOW UINT64_C(0x0000030000000000)  // the kernel's parameters
 #define CODE_WINDOW UINT64_C(0x0000040000000000)   // functions, 16 bytes each
 #define GLOBAL_BASE UINT64_C(0x0000100000000000)
-// Global memory of machines that reach memory of the host. No host has memory there.
+// Global memory of machines that reach memory of the host. No host has memory there. A machine has GLOBAL_BYTES of it,
+// at a place that depends on its number; the places of numbers that differ by GLOBAL_PLACES are the same.
 #define GLOBAL_BASE_BESIDE_HOST UINT64_C(0x1000000000000000)
+#define GLOBAL_BYTES UINT64_C(0x0000100000000000)
+enum { GLOBAL_PLACES = 1 << 18 };
 #define WINDOW_BYTES UINT64_C(0x0000010000000000)
 
 /* -- Definedness ---------------------------------------------------------------------------------------- */

@@ -85,6 +85,15 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
     return a->bytes + (address - a->base);
 }
 
+bool machine_range(Machine *m, uint64_t address, HostRange *range)
+{
+    const Allocation *a = allocation_of(m, address);
+    if (!a || a->freed)
+        return false;
+    *range = (HostRange){a->base, a->size, a->read_only, .bytes = a->bytes, .name = a->name};
+    return true;
+}
+
 /* -- Module variables ----------------------------------------------------------------------------------- */
 
 static uint64_t add_variable(Machine *m, const Tables *t, const Sym *s)
@@ -168,6 +177,7 @@ void memory_lay_out(Machine *m)
 {
     const Module *module = m->module;
     m->next = m->options.host.find ? GLOBAL_BASE_BESIDE_HOST : GLOBAL_BASE;
+    m->next += m->options.number % GLOBAL_PLACES * GLOBAL_BYTES;
     m->symbols = NEW_ARRAY(&m->arena, uint64_t, module->syms.n);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
@@ -283,15 +293,17 @@ static Span in_host(Run *r, const Group *g, const Code *c, uint32_t lane, const 
         return NO_SPAN;
     HostRange range = c->host;
     uint64_t at = q->address - range.base;
-    Span s = span_part((Span){(uint8_t *)(uintptr_t)range.base, NULL, range.size}, at, q->size);
+    uint8_t *bytes = range.bytes ? range.bytes : (uint8_t *)(uintptr_t)range.base;
+    Span s = span_part((Span){bytes, NULL, range.size}, at, q->size);
     if (q->write && range.read_only) {
         fault(r, g, c, lane, "write of %u bytes at address %#llx, which is read-only", q->size,
               (unsigned long long)q->address);
         return NO_SPAN;
     }
     if (!s.bytes) {
-        fault(r, g, c, lane, "%s of %u bytes at %#llx of a %s, which has %llu bytes", verb(q), q->size,
-              (unsigned long long)at, r->machine->options.host.name, (unsigned long long)range.size);
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of %s%s, which has %llu bytes", verb(q), q->size,
+              (unsigned long long)at, range.name ? "" : "a ", range.name ? range.name : r->machine->options.host.name,
+              (unsigned long long)range.size);
         return s;
     }
     if (!r->machine->watches)

@@ -137,7 +137,7 @@ typedef struct Object {
     Bytes *records[GROUPS];          // of .nv.callgraph
     Bytes *host[SETS];
     int has_host;
-    Section beyond;                  // with the name NULL if there is none
+    Section beyond;  // with the name NULL if there is none
     uint32_t locals, junk, abi, inside;
 } Object;
 

@@ -243,6 +243,101 @@ TEST(run_hostile_copies)
     ori_close(r.ori);
 }
 
+static const char second[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".global .u32 other = 6;\n"
+    ".const .u32 limit = 70;\n"
+    // Writes the address of a variable to *a.
+    ".visible .entry address_of_other(.param .u64 a)\n{\n\t.reg .b64 %rd<3>;\n"
+    "\tld.param.u64 %rd1, [a];\n\tmov.u64 %rd2, other;\n\tst.u64 [%rd1], %rd2;\n\tret;\n}\n"
+    ".visible .entry address_of_limit(.param .u64 a)\n{\n\t.reg .b64 %rd<3>;\n"
+    "\tld.param.u64 %rd1, [a];\n\tmov.u64 %rd2, limit;\n\tst.u64 [%rd1], %rd2;\n\tret;\n}\n"
+    ".visible .entry read_other(.param .u64 a)\n{\n\t.reg .b64 %rd<2>;\n\t.reg .b32 %r<2>;\n"
+    "\tld.param.u64 %rd1, [a];\n\tld.global.u32 %r1, [other];\n\tst.u32 [%rd1], %r1;\n\tret;\n}\n";
+
+// Parses `second` once more, as the module under test.
+static void open_second(Rig *r)
+{
+    r->module = ori_parse(r->ori, "second.ptx", second, strlen(second), ORI_ANY);
+    CHECK(r->module != NULL);
+}
+
+static uint64_t address_by(Rig *r, const char *kernel)
+{
+    uint64_t address = 0;
+    CHECK_EQ(ori_map(r->ori, &address, sizeof address, 0), ORI_OK);
+    CHECK_EQ(launch(r, kernel, 1, at(&address), 0, 1), ORI_OK);
+    CHECK_EQ(ori_unmap(r->ori, &address), ORI_OK);
+    return address;
+}
+
+// Variables of two modules have different addresses, which depend only on the order of the calls.
+TEST(run_addresses_of_modules)
+{
+    uint64_t seen[2][3];
+    for (uint32_t k = 0; k < 2; k++) {
+        Rig r;
+        rig_open(&r, second);
+        OriModule *first = r.module;
+        open_second(&r);
+        OriModule *unused = r.module;
+        open_second(&r);
+        seen[k][1] = address_by(&r, "address_of_other");
+        r.module = first;
+        seen[k][0] = address_by(&r, "address_of_other");
+        r.module = unused;
+        seen[k][2] = address_by(&r, "address_of_other");
+        CHECK_EQ(address_by(&r, "address_of_other"), seen[k][2]);
+        CHECK(seen[k][0] != seen[k][1] && seen[k][1] != seen[k][2] && seen[k][0] != seen[k][2]);
+        // A machine that ended begins at the same address, and a freed module leaves its addresses unused.
+        r.module = first;
+        CHECK_EQ(ori_run_phases(r.ori, r.module, ""), ORI_OK);
+        CHECK_EQ(address_by(&r, "address_of_other"), seen[k][0]);
+        ori_free(r.ori, first);
+        open_second(&r);
+        uint64_t fresh = address_by(&r, "address_of_other");
+        CHECK(fresh != seen[k][0] && fresh != seen[k][1] && fresh != seen[k][2]);
+        ori_close(r.ori);
+    }
+    CHECK_EQ(seen[1][1], UINT64_C(1) << 60);
+    CHECK_EQ(memcmp(seen[0], seen[1], sizeof seen[0]), 0);
+}
+
+// A kernel reaches variables of another module by their addresses.
+TEST(run_variables_of_other_modules)
+{
+    Rig r;
+    char reason[200];
+    rig_open(&r, text);
+    OriModule *first = r.module;
+    CHECK_EQ(launch(&r, "constant", 1, at(&r.out), 0, 1), ORI_OK);
+    open_second(&r);
+    OriModule *owner = r.module;
+    uint64_t other = address_by(&r, "address_of_other"), limit = address_by(&r, "address_of_limit");
+    r.module = first;
+    CHECK_EQ(launch(&r, "load", 1, other, at(&r.out), 2), ORI_OK);
+    CHECK_EQ(r.out, 6);
+    CHECK_EQ(launch(&r, "add_one", 1, other, 0, 1), ORI_OK);
+    r.module = owner;
+    CHECK_EQ(launch(&r, "read_other", 1, at(&r.out), 0, 1), ORI_OK);
+    CHECK_EQ(r.out, 7);
+    r.module = first;
+    refused_in_no_range(&r, other + 4);
+    CHECK_EQ(launch(&r, "load_16", 1, other, 0, 1), ORI_BAD_INPUT);
+    CHECK_Z(ori_fault(r.ori)->reason, "read of 16 bytes at 0 of 'other', which has 4 bytes");
+    CHECK_EQ(launch(&r, "load", 1, limit, at(&r.out), 2), ORI_OK);
+    CHECK_EQ(r.out, 70);
+    CHECK_EQ(launch(&r, "add_one", 1, limit, 0, 1), ORI_BAD_INPUT);
+    snprintf(reason, sizeof reason, "write of 4 bytes at address %#llx, which is read-only", (unsigned long long)limit);
+    CHECK_Z(ori_fault(r.ori)->reason, reason);
+    CHECK_EQ(ori_reset(r.ori, owner), ORI_OK);
+    CHECK_EQ(launch(&r, "load", 1, other, at(&r.out), 2), ORI_OK);
+    CHECK_EQ(r.out, 6);
+    ori_free(r.ori, owner);
+    refused_in_no_range(&r, other);
+    ori_close(r.ori);
+}
+
 TEST(run_parameter_sizes)
 {
     Rig r;
@@ -675,6 +770,8 @@ void test_ori_run(void)
     RUN(run_reads_and_writes);
     RUN(run_hostile);
     RUN(run_hostile_copies);
+    RUN(run_addresses_of_modules);
+    RUN(run_variables_of_other_modules);
     RUN(run_parameter_sizes);
     RUN(run_read_only);
     RUN(run_ranges);

@@ -305,7 +305,8 @@ typedef struct OriLaunch {
  *
  * The module owns its variables, and memory that kernels allocate. Both keep their values from launch to launch, also
  * after a fault. They end with ori_reset(), with a call that runs phases over the module, and with a launch for which
- * there is no memory; the next launch begins with initial values.
+ * there is no memory; the next launch begins with initial values. Kernels of other modules of the context reach both by
+ * address. Each module has a range of addresses for them, which depends on the order in which modules ran first.
  *
  * ORI_USAGE: the launch does not fit the kernel, or the module is broken. ORI_BAD_INPUT: a fault, such as an access out
  * of bounds, a misaligned one, a trap, a deadlock, or an unsupported instruction. ORI_LIMIT: a limit of

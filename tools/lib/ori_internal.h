@@ -23,7 +23,8 @@ typedef struct RunSettings {
     Arena arena;            // of `ranges`
     VEC(HostRange) ranges;  // of ori_map(), by base; they do not overlap
     HostMemory host;
-    bool faulted;  // in the last call
+    uint32_t machines;  // modules that have run
+    bool faulted;       // in the last call
     OriFault fault;
     char reason[sizeof((RunError *)0)->text];
 } RunSettings;
@@ -56,6 +57,7 @@ struct OriContext {
 typedef struct Running {
     Heap heap;
     Machine *machine;   // NULL: none
+    uint32_t number;    // of the machine, from 1 on; 0: the module has not run
     uint32_t launches;  // so far
     Out print;
     char print_buf[512];

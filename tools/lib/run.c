@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Implements the part of ori.h that runs kernels. Each module has a machine from its first launch on. The machine has a
-// heap of its own, so that a launch that fails for lack of memory can release all of it.
+// heap of its own, so that a launch that fails for lack of memory can release all of it. Machines are numbered in the
+// order of their first launches. So variables have different addresses in all modules of a context, and kernels reach
+// those of other modules.
 #include "tools/lib/ori_internal.h"
 
 /* -- Memory of the host --------------------------------------------------------------------------------- */
@@ -30,6 +32,18 @@ static bool find_range(void *user, uint64_t address, HostRange *range)
     return true;
 }
 
+// Finds memory of the host, or a variable of a module that has run.
+static bool find_memory(void *user, uint64_t address, HostRange *range)
+{
+    const OriContext *ori = user;
+    if (ori->run.host.find(ori->run.host.user, address, range))
+        return true;
+    for (const OriModule *m = ori->modules; m; m = m->next)
+        if (m->running.machine && machine_range(m->running.machine, address, range))
+            return true;
+    return false;
+}
+
 void run_init(OriContext *ori)
 {
     arena_init(&ori->run.arena, &ori->ctx.heap);
@@ -53,7 +67,8 @@ static OriStatus map(Call *call)
 
 OriStatus ori_map(OriContext *ori, void *memory, size_t size, unsigned flags)
 {
-    Call call = {.ori = ori, .range = {(uintptr_t)memory, size, flags & ORI_MAP_READ_ONLY}};
+    Call call = {.ori = ori,
+                 .range = {.base = (uintptr_t)memory, .size = size, .read_only = flags & ORI_MAP_READ_ONLY}};
     if (flags & ~(unsigned)ORI_MAP_READ_ONLY)
         return wrong_use(ori, "ori_map() takes 0 or ORI_MAP_READ_ONLY");
     if (!size)
@@ -108,8 +123,12 @@ static bool pass_print_on(void *user, const char *text, size_t n)
 static Machine *prepare_machine(OriContext *ori, OriModule *module)
 {
     Running *running = &module->running;
+    if (!running->number)
+        running->number = ++ori->run.machines;
     if (!running->machine)
-        running->machine = machine_new(&running->heap, module->m, (MachineOptions){.host = ori->run.host});
+        running->machine = machine_new(
+            &running->heap, module->m,
+            (MachineOptions){.host = {find_memory, ori, ori->run.host.name}, .number = running->number - 1});
     running->print = (Out){.write = pass_print_on, .user = ori, .buf = running->print_buf};
     running->print.cap = sizeof running->print_buf;
     MachineOptions *options = machine_options(running->machine);

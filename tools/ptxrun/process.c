@@ -59,7 +59,7 @@ static bool parse_line(Process *p, const char *line, const char *end)
     const char *name = memchr(line, '[', (size_t)(end - line));
     if (!readable || (name && strncmp(name, "[v", 2) == 0))
         return true;
-    return add(p, (HostRange){base, last - base, !writable});
+    return add(p, (HostRange){.base = base, .size = last - base, .read_only = !writable});
 }
 
 // False if the list cannot be read.
@@ -106,6 +106,6 @@ bool process_find(void *process, uint64_t address, HostRange *range)
     p->known = process_read(p);
     if (p->known)
         return lookup(p, address, range);
-    *range = (HostRange){UINT64_C(1) << 12, UINT64_C(1) << 56, false};
+    *range = (HostRange){.base = UINT64_C(1) << 12, .size = UINT64_C(1) << 56};
     return address - range->base < range->size;
 }

@@ -175,6 +175,27 @@ static void test_cache(void)
     CHECK(!wrong);
 }
 
+// Variables of two modules have different addresses, and each kernel reaches those of the other module.
+static void test_modules(void)
+{
+    char texts[2][500];
+    uint64_t address[2] = {0, 0};
+    for (uint32_t k = 0; k < 2; k++) {
+        void *args[] = {&address[k]};
+        snprintf(texts[k], sizeof texts[k],
+                 HEAD ".global .u32 v = %u;\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b64 %%rd<3>;\n"
+                      "\tld.param.u64 %%rd1, [p];\n\tmov.u64 %%rd2, v;\n\tst.global.u64 [%%rd1], %%rd2;\n\tret;\n}\n",
+                 k + 7);
+        ptx_run(texts[k], 1, args, 1, 1, 1, 1, 1, 1, 0);
+    }
+    CHECK(address[0] != address[1]);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t word = 0;
+        run_copy((const void *)(uintptr_t)address[k], &word);
+        CHECK(!ptx_run_error() && word == k + 7);
+    }
+}
+
 enum { THREADS = 4, TIMES = 100 };
 
 static void *work(void *user)
@@ -213,6 +234,7 @@ int main(void)
     test_values();
     test_addresses();
     test_cache();
+    test_modules();
     test_calls();
     test_threads();
     printf("%d passed, %d failed\n", passed, failed);
