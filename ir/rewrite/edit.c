@@ -82,10 +82,10 @@ InstrId first_non_phi(const Fn *fn, BlockId b)
 
 uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from)
 {
-    uint32_t k = 0;
-    while (op_index(*ir_use(fn, phi, k)) != from)
-        k += 2;
-    return k + 1;
+    for (uint32_t k = 0; k < ir_nuse(phi); k += 2)
+        if (op_index(*ir_use(fn, phi, k)) == from)
+            return k + 1;
+    heap_fail(fn->arena.heap, ST_INTERNAL, "a phi has no input from block %u", from);
 }
 
 void phi_remove_input(Fn *fn, InstrId id, BlockId from)

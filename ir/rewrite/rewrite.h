@@ -69,7 +69,7 @@ InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 void instr_guard(Fn *fn, InstrId id, Operand guard);
 // Returns the first instruction of a block that is no phi.
 InstrId first_non_phi(const Fn *fn, BlockId b);
-// Returns the index of the use of a phi that is its input value from this predecessor.
+// Returns the index of the use of a phi that is its input value from this predecessor, which must exist.
 uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from);
 // Removes the input of a phi from a predecessor. The phi stays, even with one input. AN_FLOW and AN_DEF stay valid.
 void phi_remove_input(Fn *fn, InstrId id, BlockId from);

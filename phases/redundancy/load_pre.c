@@ -89,6 +89,7 @@ typedef struct Join {
 // A block that will be on an edge.
 typedef struct Split {
     BlockId from, to, block;
+    uint32_t below;  // index of another one from the same block, 0 = none
 } Split;
 
 typedef struct LoadPre {
@@ -103,8 +104,9 @@ typedef struct LoadPre {
     DescId phi;                    // the descriptor for phi_inputs inputs
     uint32_t steps;                // edges that were followed for the load
     BlockId joins[DEPTH_MAX + 1];  // by Partial.depth: the last join
-    VEC(Split) splits;
-    bool only_tests;  // changes nothing
+    VEC(Split) splits;             // from 1
+    uint32_t *last_split;          // by BlockId: index in `splits` of the last one from the block, 0 = none
+    bool only_tests;               // changes nothing
     bool changed;
 } LoadPre;
 
@@ -371,13 +373,18 @@ static InstrId end_of_edge(LoadPre *s, BlockId from, BlockId to)
 {
     if (is_jump_to(s, from, to))
         return ir_terminator(s->fn, from);
-    for (uint32_t k = 0; k < s->splits.n; k++)
-        if (s->splits.at[k].from == from && s->splits.at[k].to == to)
+    if (!s->last_split) {
+        s->last_split = NEW_ARRAY(&s->r->scratch, uint32_t, s->fn->blocks.n);
+        VEC_PUSH(&s->r->scratch, &s->splits, (Split){0});
+    }
+    for (uint32_t k = s->last_split[from]; k; k = s->splits.at[k].below)
+        if (s->splits.at[k].to == to)
             return ir_terminator(s->fn, s->splits.at[k].block);
     Operand target = op_block(to);
     BlockId b = block_new(s->fn);
     ir_block(s->fn, b)->source = ir_block(s->fn, to)->source;
-    VEC_PUSH(&s->r->scratch, &s->splits, ((Split){from, to, b}));
+    VEC_PUSH(&s->r->scratch, &s->splits, ((Split){from, to, b, s->last_split[from]}));
+    s->last_split[from] = s->splits.n - 1;
     return ir_append(s->fn, b, desc_make(s->fn->tables, OP_BRA), IF_IMPLICIT, &target, 1);
 }
 
@@ -464,7 +471,9 @@ static void join_value(LoadPre *s, Incoming *in)
 {
     Join join;
     s->steps = 0;
-    find_edges(s, &in->at, &join, block_of_version(s, &in->at), true);
+    // can_join() found the same edges in fewer steps, and no change since then affects them.
+    if (!find_edges(s, &in->at, &join, block_of_version(s, &in->at), true))
+        heap_fail(s->r->scratch.heap, ST_INTERNAL, "a load has lost its value on an edge to a join");
     insert_phis(s, &in->at, &join, in->value);
 }
 
@@ -579,8 +588,8 @@ bool load_pre(Redundancy *r)
             break;
         visit(&s, load);
     }
-    for (uint32_t k = 0; k < s.splits.n; k++)
+    for (uint32_t k = 1; k < s.splits.n; k++)
         edge_split(s.fn, s.splits.at[k].from, s.splits.at[k].to, s.splits.at[k].block);
-    r->splits = s.splits.n > 0;
+    r->splits = s.splits.n > 1;
     return s.changed;
 }

@@ -270,6 +270,22 @@ TEST(phi_inputs)
     }
 }
 
+static void find_input(void *user)
+{
+    const Fn *fn = user;
+    phi_input(fn, ir_instr(fn, ir_block(fn, fn->last)->first), fn->last);
+}
+
+TEST(phi_input_of_no_predecessor)
+{
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 bra b1 else b2\nb1:\n  bra b2\n"
+                "b2:\n  R2:32 = mov.phi b0: 5, b1: 6\n  st.global.b32 [16], R2\n  ret\n");
+    CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, find_input, t.fn);
+    kernel_close(&t);
+}
+
 TEST(rep_may_or_not)
 {
     Kernel t;
@@ -681,6 +697,7 @@ void test_phis(void)
     RUN(guard_instructions);
     RUN(guard_in_multi_form);
     RUN(phi_inputs);
+    RUN(phi_input_of_no_predecessor);
     RUN(rep_may_or_not);
     RUN(rep_cycle);
     RUN(rep_chain_up);
