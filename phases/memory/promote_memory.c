@@ -74,11 +74,34 @@ static void describe_accesses(Promotion *p)
 
 /* -- Bytes that stay in memory -------------------------------------------------------------------------- */
 
+static uint64_t groups_of(const Variable *v) { return v->groups ? (v->size + GROUP - 1) / GROUP : 0; }
+
+// Returns the mask of the bytes of a group from `first` to before `end`.
+static uint8_t mask_of_bytes(uint64_t first, uint64_t end) { return (uint8_t)((1u << end) - (1u << first)); }
+
+// Keeps a range of bytes in memory. The groups between its first and its last one are kept by keep_ranges(), once for
+// all ranges: an access with an unknown index may reach all of a large variable.
 static void keep_range(Variable *v, int64_t lo, int64_t hi)
 {
     uint64_t first = lo < 0 ? 0 : (uint64_t)lo, end = hi < 0 ? 0 : MIN((uint64_t)hi, v->size);
-    for (uint64_t at = first; at < end; at++)
-        v->groups[at / GROUP].stays |= (uint8_t)(1u << at % GROUP);
+    if (first >= end)
+        return;
+    Group *from = &v->groups[first / GROUP], *to = &v->groups[(end - 1) / GROUP];
+    from->stays |= mask_of_bytes(first % GROUP, from == to ? (end - 1) % GROUP + 1 : GROUP);
+    if (from == to)
+        return;
+    to->stays |= mask_of_bytes(0, (end - 1) % GROUP + 1);
+    from[1].kept++;
+    to->kept--;
+}
+
+static void keep_ranges(Variable *v)
+{
+    int32_t ranges = 0;
+    for (uint64_t k = 0; k < groups_of(v); k++) {
+        ranges += v->groups[k].kept;
+        v->groups[k].stays |= ranges ? 0xff : 0;
+    }
 }
 
 int64_t end_of_access(const Promotion *p, const MemAccess *access)
@@ -101,8 +124,6 @@ static bool keep_rest(const Direct *d)
     }
     return more;
 }
-
-static uint64_t groups_of(const Variable *v) { return v->groups ? (v->size + GROUP - 1) / GROUP : 0; }
 
 uint64_t promotion_limit(Promotion *p)
 {
@@ -161,8 +182,11 @@ static void find_what_stays(Promotion *p)
         keep_range(v, access->at->lo, end_of_access(p, access));
         stays = true;
     }
-    if (stays)
-        keep_rests(p);
+    if (!stays)
+        return;
+    for (uint32_t v = 1; v < p->fn->syms.n; v++)
+        keep_ranges(&p->variables[v]);
+    keep_rests(p);
 }
 
 // Adds the cost of an access to its node, in case it is split, and to the enclosing nodes, in case they are whole. The
@@ -335,6 +359,8 @@ static bool find_limited(Promotion *p, uint64_t left, bool keep)
     for (uint32_t v = 1; v < fn->syms.n; v++) {
         for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++) {
             Group *g = &p->variables[v].groups[k];
+            if (!g->accesses)
+                continue;
             uint32_t parts = parts_of(g);
             phi_counter_start(counter);
             for (uint32_t t = list[base[v] + k].first; t; t = touchers[t].next)

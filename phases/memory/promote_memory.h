@@ -21,6 +21,7 @@ typedef struct Group {
     uint8_t touched;                      // bit per byte: a direct access covers it
     uint32_t apart[GROUP], whole[GROUP];  // by inner node: cost if it is split, if it is whole
     uint32_t accesses, moves;             // direct accesses; estimate of the moves that replace them
+    int32_t kept;                         // ranges of whole groups that stay: those that start here less those that end
     RegId reg[NODES];                     // of whole nodes; 0 = none yet
 } Group;
 
