@@ -581,19 +581,25 @@ static uint32_t *find_levels(const Analyses *a, Arena *arena, uint32_t blocks)
     return level;
 }
 
-static void find_all_values(Search *s)
+// Computes what the search for phis needs of the flow graph. Memory comes from s->scratch.
+static void prepare(Search *s)
 {
     const Fn *fn = s->fn;
     const Analyses *a = s->a;
-    ReachingDefs *r = s->r;
     s->at = NEW_ARRAY(&s->scratch, Place, fn->blocks.n);
     s->level = find_levels(a, &s->scratch, fn->blocks.n);
     uint64_t edges = a->preds.first[fn->blocks.n];
-    if (!frontier_build(fn, a, &s->scratch, FRONTIER_MAX * edges, &s->frontier))
+    if (!frontier_build(fn, a, &s->scratch, FRONTIER_MAX * edges, &s->frontier)) {
         s->frontier.first = NULL;
-    r->by_heaps = !s->frontier.first;
-    if (r->by_heaps)
         frontier_build_heaps(fn, a, &s->scratch, s->level, &s->heaps);
+    }
+}
+
+static void find_all_values(Search *s)
+{
+    ReachingDefs *r = s->r;
+    prepare(s);
+    r->by_heaps = !s->frontier.first;
     for (uint32_t k = 0; k < r->njoined; k++) {
         uint32_t phis = s->phis.n, inputs = s->inputs.n;
         s->reg = r->joined[k];
@@ -658,50 +664,66 @@ void rdefs_build(const Fn *fn, Analyses *a)
 
 /* -- The number of phis --------------------------------------------------------------------------------- */
 
+// The variable is the only joined register of `accesses`.
 struct PhiCounter {
     Search s;
-    Analyses none;  // has no values, so that the first phi has number 0
+    ReachingDefs accesses;
+    VEC(Occurrence) at;
+    VEC(uint32_t) row, defs;
+    VEC(ValueId) old;
+    uint32_t first[2];
 };
 
 PhiCounter *phi_counter(Fn *fn, Arena *arena)
 {
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
     PhiCounter *c = NEW(arena, PhiCounter);
-    c->s = (Search){.fn = fn, .a = a, .r = &c->none.rdefs, .arena = arena};
+    c->s = (Search){.fn = fn, .a = a, .r = &c->accesses, .arena = arena};
     arena_init(&c->s.scratch, fn->arena.heap);
-    c->s.at = NEW_ARRAY(arena, Place, fn->blocks.n);
-    c->s.level = find_levels(a, arena, fn->blocks.n);
+    prepare(&c->s);
     return c;
+}
+
+static void add_access(PhiCounter *c, BlockId b, bool is_write)
+{
+    Arena *arena = &c->s.scratch;
+    VEC_PUSH(arena, &c->row, c->at.n);
+    VEC_PUSH(arena, &c->at, ((Occurrence){.instr = c->at.n, .block = b, .def = is_write}));
+    if (!is_write)
+        return;
+    VEC_PUSH(arena, &c->defs, 0);
+    VEC_PUSH(arena, &c->old, 0);
 }
 
 void phi_counter_start(PhiCounter *c)
 {
-    Search *s = &c->s;
-    s->reg++;
-    s->live.n = s->heap.n = s->phis.n = s->inputs.n = 0;
+    c->at.n = c->row.n = c->defs.n = c->old.n = 0;
+    VEC_PUSH(&c->s.scratch, &c->at, (Occurrence){0});
 }
 
-void phi_counter_read(PhiCounter *c, BlockId b)
-{
-    if (c->s.at[b].defines != c->s.reg)
-        make_live(&c->s, b);
-}
+void phi_counter_read(PhiCounter *c, BlockId b) { add_access(c, b, false); }
 
-void phi_counter_write(PhiCounter *c, BlockId b)
-{
-    if (c->s.at[b].defines != c->s.reg && is_reachable(c->s.a, b))
-        heap_push(&c->s, b);
-    c->s.at[b].defines = c->s.reg;
-}
+void phi_counter_write(PhiCounter *c, BlockId b) { add_access(c, b, true); }
 
 uint64_t phi_counter_inputs(PhiCounter *c, uint64_t max)
 {
-    c->s.limit = max;
-    if (!c->s.live.n)
+    Search *s = &c->s;
+    if (!c->row.n)
         return 0;
-    find_live(&c->s);
-    search_phis(&c->s);
-    return c->s.inputs.n;
+    c->first[1] = c->row.n;
+    c->accesses = (ReachingDefs){.first = c->first,
+                                 .row = c->row.at,
+                                 .at = c->at.at,
+                                 .defs = c->defs.at,
+                                 .old = c->old.at,
+                                 .first_def = 1,
+                                 .first_phi = 1 + c->defs.n,
+                                 .noccurrences = c->at.n};
+    s->reg++;
+    s->limit = max;
+    s->ndefs = s->phis.n = s->inputs.n = 0;
+    find_values(s);
+    return s->inputs.n;
 }
 
 void phi_counter_free(PhiCounter *c) { arena_free(&c->s.scratch); }

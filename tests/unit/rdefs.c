@@ -460,9 +460,47 @@ static void check_others(const Fn *fn, const Analyses *a, RegId r)
     CHECK(!reg_in_ssa(ir_reg(fn, r)));
 }
 
-static void check_function(const Fn *fn, const Analyses *a)
+// Reports the operands of an instruction that name the register: a guarded definition also reads.
+static void count_operands(PhiCounter *counter, const Naive *n, InstrId id)
+{
+    const Fn *fn = n->fn;
+    const Instr *i = ir_instr(fn, id);
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        if (names(n, ir_ops(fn, i)[k]))
+            phi_counter_read(counter, i->block);
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        if (!names(n, ir_ops(fn, i)[k]))
+            continue;
+        if (ir_guarded(i))
+            phi_counter_read(counter, i->block);
+        phi_counter_write(counter, i->block);
+    }
+}
+
+// Checks that the counter finds the inputs of the expected phis, and stops above a limit.
+static void check_count(PhiCounter *counter, const Naive *n)
+{
+    uint64_t inputs = 0;
+    for (BlockId b = 1; b < n->fn->blocks.n; b++)
+        inputs += n->phi[b] ? pred_count(n->a, b) : 0;
+    for (uint64_t max = 2 * inputs;; max = inputs - 1) {
+        phi_counter_start(counter);
+        FOR_BLOCKS(n->fn, b)
+            FOR_INSTRS(n->fn, b, id)
+                count_operands(counter, n, id);
+        uint64_t counted = phi_counter_inputs(counter, max);
+        CHECK(max < inputs ? counted > max : counted == inputs);
+        if (!inputs || max < inputs)
+            return;
+    }
+}
+
+static void check_function(Fn *fn, const Analyses *a)
 {
     Naive n = {.fn = fn, .a = a};
+    Arena arena;
+    arena_init(&arena, fn->arena.heap);
+    PhiCounter *counter = phi_counter(fn, &arena);
     for (n.r = 1; n.r < fn->regs.n; n.r++) {
         if (!reg_in_ssa(ir_reg(fn, n.r))) {
             check_others(fn, a, n.r);
@@ -472,7 +510,10 @@ static void check_function(const Fn *fn, const Analyses *a)
         find_phis(&n);
         check_uses(&n);
         check_phis(&n);
+        check_count(counter, &n);
     }
+    phi_counter_free(counter);
+    arena_free(&arena);
     check_pruned(fn, a);
 }
 
