@@ -25,6 +25,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
 program=${ORIOPT:-$root/build/oriopt}
 shapes='loopnest whilenest breaknest irrnest switchvars exitvars exitloopvars ifs ifadds movblock movifs movjoins
     movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice chaintwice memclasses
+    memloops localslots largelocal mergedvars
     callchain callstar calldag callcycle callstatics
     sharedfields sharedindexed constants fewshared sharedstatics nocandidates'
 . "$root/tests/bench/growth_lib.sh"

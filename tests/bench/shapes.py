@@ -255,5 +255,22 @@ elif kind in ("fewshared","sharedstatics"): # n functions: a tenth of them name 
         v=0 if own else k//10%8
         b="\tst.shared.u32 [s%d+4], %%r1;\n\tst.shared.u32 [s%d+8], %%r1;\n\tbar.sync 0;\n\tld.shared.u32 %%r2, [s%d+4];\n"%(v,v,v)
         p(".visible .func (.param .b32 r) f%d(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n%s\tld.param.b32 %%r1, [a];\n\tmov.u32 %%r2, %%r1;\n%s\txor.b32 %%r2, %%r2, %d;\n\tst.param.b32 [r], %%r2;\n\tret;\n}\n"%(k,"\t"+declaration%0 if own else "",b if own or k%10==0 else "",k+1))
+elif kind=="memloops": # loops in a row that add to shared words, each to another one than it reads
+    b="".join("\t.shared .b32 s%d;\n"%i for i in range(32))
+    b+="".join("L%d:\n\tld.shared.u32 %%r2, [s%d];\n\tadd.u32 %%r3, %%r2, %%r1;\n\tst.shared.u32 [s%d], %%r3;\n\tld.global.u32 %%r4, [%%rd1+%d];\n\tsetp.ne.u32 %%p1, %%r4, %%r3;\n\t@%%p1 bra L%d;\n"%(i,i%32,(3*i+1)%32,4*(i%64),i) for i in range(n))
+    kernel(b)
+elif kind=="localslots": # n local variables, each set before an if and in it, and read at the end
+    b="".join("\t.local .b32 s%d;\n"%i for i in range(n))
+    b+="".join("\tst.local.u32 [s%d], %%r1;\n\tsetp.lt.u32 %%p1, %%r1, %d;\n\t@%%p1 bra J%d;\n\tadd.u32 %%r2, %%r1, %d;\n\tst.local.u32 [s%d], %%r2;\nJ%d:\n"%(i,i,i,i,(i*7919+1)%n,i) for i in range(n))
+    kernel(b+"".join("\tld.local.u32 %%r3, [s%d];\n\tst.global.u32 [%%rd1+%d], %%r3;\n"%(i,4*i) for i in range(n)))
+elif kind=="largelocal": # n loads at unknown indices of one local variable of 512 KB
+    b="\t.local .align 8 .b8 a[524288];\n\tmov.u64 %rd2, a;\n"
+    b+="".join("\tld.global.u32 %%r2, [%%rd1+%d];\n\tmul.wide.u32 %%rd3, %%r2, 8;\n\tadd.u64 %%rd4, %%rd2, %%rd3;\n\tld.local.u32 %%r3, [%%rd4];\n\tst.global.u32 [%%rd1+%d], %%r3;\n"%(4*i,4*i) for i in range(n))
+    kernel(b)
+elif kind=="mergedvars": # 16 variables, of which half change in each arm of n ifs
+    arm=lambda i,first,op: "".join("\t%s %%v%d, %%v%d, %d;\n"%(op,j,(j+1+2*first)%16,7*i+j) for j in range(first,16,2))
+    b="".join("\tmad.lo.u32 %%v%d, %%r1, %d, %d;\n"%(j,j+3,j) for j in range(16))
+    for i in range((n+3)//4): b+="\tsetp.eq.u32 %%p1, %%v%d, %d;\n\t@%%p1 bra T%d;\n%s\tbra J%d;\nT%d:\n%sJ%d:\n"%(i%16,i,i,arm(i,0,"add.u32"),i,i,arm(i,1,"xor.b32"),i)
+    kernel(b+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*j,j) for j in range(16)),".reg .b32 %r<64>;\n\t.reg .b32 %v<16>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
 else: raise SystemExit("kind? "+kind)
 sys.stdout.write("".join(o))
