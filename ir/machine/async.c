@@ -662,10 +662,6 @@ bool async_decode(const Tables *t, const Desc *d, Code *c)
     case OP_OPAQUE: break;
     default: return false;
     }
-    if (skip_prefix(&text, "fence.mbarrier_init.") || skip_prefix(&text, "fence.proxy.")) {
-        c->run = run_nothing;
-        return true;
-    }
     c->space = SP_GENERIC;
     if (skip_prefix(&text, "mbarrier"))
         return decode_mbarrier(c, text);

@@ -629,5 +629,9 @@ bool async_decode(const Tables *t, const Desc *d, Code *c);
 // Describes the state of an mbarrier of the CTA.
 void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text);
 void async_end(Warp *w, Mask lanes);  // makes the copies of threads that end
+/* hints.c */
+// Decodes a hint, or a fence between proxies, that is not modelled as an opcode. False for other instructions.
+bool hint_decode(const Tables *t, const Desc *d, Code *c);
+CodeRun run_createpolicy;
 
 #endif

@@ -282,6 +282,7 @@ static const struct {
     [OP_MEMBAR] = {run_fence, 0, 0},
     [OP_FENCE] = {run_fence, 0, 0},
     [OP_NANOSLEEP] = {run_nothing, 0, 0},
+    [OP_CREATEPOLICY] = {run_createpolicy, 0, 1},
     [OP_PREFETCH] = {run_nothing, 0, 0},
     [OP_PREFETCHU] = {run_nothing, 0, 0},
 };
@@ -371,7 +372,8 @@ static void make_code(FuncBuilder *k, Code *c, InstrId id)
         c->in[0] = ref_of(k, *ir_use(fn, i, call_operands(fn, i).callee));
     if (d->op == OP_UNDEF)
         make_undef(k, c);
-    if (!stack_decode(fn->tables, d, c) && !matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
+    if (!stack_decode(fn->tables, d, c) && !matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c) &&
+        !hint_decode(fn->tables, d, c))
         c->run = runs[d->op].run ? runs[d->op].run : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
     if (runs[d->op].run == c->run && !has_operands(c))
         c->run = run_unsupported;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # faults.sh: checks the messages of orirun for faulting kernels (tests/programs/faults/faults.ptx), in clusters
-# (clusters.ptx), for accesses that leave a variable (bounds.ptx), and for kernels that try to access host memory
-# (hostile.ptx): the exact first line, and the exit status. A row: kernel | options | exit status | position | [block/]thread | message; without a message the kernel must
+# (clusters.ptx), for hints (hints.ptx), for accesses that leave a variable (bounds.ptx), and for kernels that try to
+# access host memory (hostile.ptx): the exact first line, and the exit status. A row: kernel | options | exit status | position | [block/]thread | message; without a message the kernel must
 # end normally. Under `make asan` a report of a sanitizer is a failure, since it changes the first line. Prints each
 # failure; ends in `N passed, N failed`.
 #
@@ -73,6 +73,30 @@ race|--block 64|0|||
 race|--block 32 --check-races|0|||
 race|--block 64 --check-races|1|:194:2|32,0,0|a data race at 0 of 's' of shared memory: nothing orders this write after the write of block 0,0,0, thread 31,0,0
 no_race|--block 64 --check-races --check-uninit|0|||
+EOF
+
+check hints.ptx <<'EOF'
+hints|--block 64 --arg buf:256|0|||
+hints|--block 64 --arg buf:256 --check-uninit|0|||
+hints|--block 64 --arg buf:255|1|:42:2|0,0,0|write of 128 bytes at 0x80 of the buffer of argument 0, which has 255 bytes
+discarded|--arg buf:256 --arg u32:128 --check-uninit|0|||
+discarded|--arg buf:256 --arg u32:0|0|||
+discarded|--arg buf:256 --arg u32:0 --check-uninit|1|:62:2|0,0,0|a use of a value that was never written
+discarded|--arg buf:256 --arg u32:64|1|:60:2|0,0,0|write of 128 bytes at address 0x100000001140, which is not aligned
+discarded|--arg buf:256 --arg u32:256|1|:60:2|0,0,0|write of 128 bytes at 0x100 of the buffer of argument 0, which has 256 bytes
+discarded_shared||1|:72:2|0,0,0|write of 128 bytes at address 0x10000000000, which is in shared memory, not in .global
+discard_race|--block 32 --arg buf:128 --check-races|0|||
+discard_race|--block 64 --arg buf:128 --check-races|1|:80:2|32,0,0|a data race at 0 of the buffer of argument 0: nothing orders this write after the write of block 0,0,0, thread 31,0,0
+discard_size|--arg buf:128|1|:88:2|0,0,0|discard of 64 bytes, but only 128 are possible
+priority|--arg buf:256|1|:96:2|0,0,0|applypriority of 128 bytes at address 0x100000001140, which is not aligned
+bulk|--arg buf:256 --arg u32:48|0|||
+bulk|--arg buf:256 --arg u32:40|1|:106:2|0,0,0|a bulk prefetch of 40 bytes, which is not a multiple of 16
+bulk|--arg u64:24 --arg u32:48|1|:106:2|0,0,0|a bulk prefetch of 48 bytes at address 0x18, which is not aligned
+registers_parted|--block 5|0|||
+registers_parted|--block 6|1|:116:2|0,0,0|divergence at setmaxnreg, which is aligned
+registers_number||1|:122:2|0,0,0|setmaxnreg of 68 registers, which is no multiple of 8 from 24 to 256
+event||1|:128:2|0,0,0|pmevent 16, but there are only 16, from 0 on
+policy_unwritten|--arg buf:8 --check-uninit|1|:136:2|0,0,0|a use of a value that was never written
 EOF
 
 check shared-of-four-gigabytes.ptx <<'EOF'
