@@ -24,7 +24,7 @@
 
 #include <stdlib.h>
 
-enum { WORK = 256 };
+enum { WORK = 256, FEW = 16 };
 
 typedef struct Member {
     VarId class, var;
@@ -229,7 +229,43 @@ static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t
     return end;
 }
 
-bool classes_split(Classes *c)
+static void sort_members(Member *all, uint32_t n)
+{
+    if (n > FEW) {
+        qsort(all, n, sizeof *all, by_class_and_order);
+        return;
+    }
+    for (uint32_t k = 1; k < n; k++) {
+        Member m = all[k];
+        uint32_t to = k;
+        for (; to && by_class_and_order(&all[to - 1], &m) > 0; to--)
+            all[to] = all[to - 1];
+        all[to] = m;
+    }
+}
+
+static uint32_t block_of(const Member *m) { return (uint32_t)(m->order >> 32); }
+
+// Returns the members in rows: by class, or by block in dominance order. Each row keeps their order.
+static Member *put_in_rows(Classes *c, const Member *all, uint32_t n, uint32_t rows, bool by_class)
+{
+    uint32_t *first = NEW_ARRAY(c->arena, uint32_t, rows + 1);
+    Member *to = arena_alloc(c->arena, n * sizeof *to);
+    for (uint32_t k = 0; k < n; k++)
+        first[by_class ? all[k].class : block_of(&all[k])]++;
+    rows_start(first, rows);
+    for (uint32_t k = 0; k < n; k++)
+        to[first[by_class ? all[k].class : block_of(&all[k])]++] = all[k];
+    return to;
+}
+
+static bool in_one_place(const Member *x, const Member *y)
+{
+    return x->class == y->class && block_of(x) == block_of(y);
+}
+
+// Lists the variables by class, and by dominance order within a class. Only members in one block are compared.
+static Member *list_members(Classes *c, uint32_t *n)
 {
     VEC(Member) all = {0};
     VEC_RESERVE(c->arena, &all, c->vars.n);
@@ -239,17 +275,30 @@ bool classes_split(Classes *c)
         Member m = {class_of(c, v), v, order_of(c, v)};
         VEC_PUSH(c->arena, &all, m);
     }
-    if (all.n)
-        qsort(all.at, all.n, sizeof *all.at, by_class_and_order);
+    Member *sorted = put_in_rows(c, all.at, all.n, c->fn->blocks.n + 1, false);
+    sorted = put_in_rows(c, sorted, all.n, c->vars.n, true);
+    for (uint32_t k = 0, end; k < all.n; k = end) {
+        for (end = k + 1; end < all.n && in_one_place(&sorted[k], &sorted[end]);)
+            end++;
+        sort_members(sorted + k, end - k);
+    }
+    *n = all.n;
+    return sorted;
+}
+
+bool classes_split(Classes *c)
+{
+    uint32_t n;
+    const Member *all = list_members(c, &n);
     bool any = false;
-    for (uint32_t first = 0, end; first < all.n; first = end) {
-        end = next_set(c, all.at, first, all.n);
-        if (!interfere(c, &(Walk){.list = {all.at[first].var}}, true))
+    for (uint32_t first = 0, end; first < n; first = end) {
+        end = next_set(c, all, first, n);
+        if (!interfere(c, &(Walk){.list = {all[first].var}}, true))
             continue;
         any = true;
         for (uint32_t k = first; k < end; k++) {
-            Var *var = var_of(c, all.at[k].var);
-            var->parent = var->first = var->prev = all.at[k].var;
+            Var *var = var_of(c, all[k].var);
+            var->parent = var->first = var->prev = all[k].var;
             var->next = 0;
             var->apart = true;
         }
@@ -264,7 +313,7 @@ void classes_join_copies(Classes *c, const VarId *copies, uint32_t n)
         classes_join(c, copies[0], copies[k]);
         all[k] = (Member){0, copies[k], order_of(c, copies[k])};
     }
-    qsort(all, n, sizeof *all, by_class_and_order);
+    sort_members(all, n);
     next_set(c, all, 0, n);
     interfere(c, &(Walk){.list = {all[0].var}}, true);
 }

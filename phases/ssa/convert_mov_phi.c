@@ -38,7 +38,6 @@
 typedef struct Affinity {
     VarId to, from;
     uint32_t depth;  // of the loop that the copy is in
-    uint32_t rank;   // earlier ones are merged first where depths are equal
 } Affinity;
 
 // A copy of a phi's input, at the end of a block.
@@ -155,7 +154,7 @@ static void add_affinity(Leaving *l, VarId to, Operand def, Operand from, BlockI
 {
     if (!op_is_reg(from) || !same_shape(l->fn, def, from))
         return;
-    Affinity f = {to, l->classes.var[op_index(from)], loop_depth(l->a, b), l->affinities.n};
+    Affinity f = {to, l->classes.var[op_index(from)], loop_depth(l->a, b)};
     VEC_PUSH(&l->scratch, &l->affinities, f);
 }
 
@@ -252,12 +251,21 @@ static void add_copies_of_block(Leaving *l, BlockId b)
         add_phi_copies(l, l->phis.at[k].id);
 }
 
-static int by_depth_and_rank(const void *x, const void *y)
+// Merges the classes of each copy in the deepest loops first; earlier copies first where depths are equal.
+static void merge_by_depth(Leaving *l)
 {
-    const Affinity *a = x, *b = y;
-    if (a->depth != b->depth)
-        return a->depth > b->depth ? -1 : 1;
-    return a->rank < b->rank ? -1 : 1;
+    uint32_t n = l->affinities.n, deepest = 0;
+    for (uint32_t k = 0; k < n; k++)
+        deepest = MAX(deepest, l->affinities.at[k].depth);
+    uint32_t *first = NEW_ARRAY(&l->scratch, uint32_t, deepest + 2);
+    const Affinity **sorted = arena_alloc(&l->scratch, (n + 1) * sizeof *sorted);
+    for (uint32_t k = 0; k < n; k++)
+        first[deepest - l->affinities.at[k].depth]++;
+    rows_start(first, deepest + 1);
+    for (uint32_t k = 0; k < n; k++)
+        sorted[first[deepest - l->affinities.at[k].depth]++] = &l->affinities.at[k];
+    for (uint32_t k = 0; k < n; k++)
+        classes_merge(&l->classes, sorted[k]->to, sorted[k]->from);
 }
 
 static void merge_classes(Leaving *l)
@@ -269,10 +277,7 @@ static void merge_classes(Leaving *l)
             add_tied_copies(l, id);
     for (uint32_t k = 0; k < l->a->nrpo; k++)
         add_copies_of_block(l, l->a->dom.order[k]);
-    if (l->affinities.n)
-        qsort(l->affinities.at, l->affinities.n, sizeof *l->affinities.at, by_depth_and_rank);
-    for (uint32_t k = 0; k < l->affinities.n; k++)
-        classes_merge(&l->classes, l->affinities.at[k].to, l->affinities.at[k].from);
+    merge_by_depth(l);
 }
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
