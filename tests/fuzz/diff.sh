@@ -3,11 +3,12 @@
 #
 # diff.sh: runs phases on random programs (origen), and checks each run in the interpreter (oriopt --check-each).
 #
-#   tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]
+#   tests/fuzz/diff.sh [-a | -s N] [-o DIR] N [SEED]
 #
 # Programs SEED to SEED + N - 1 (default 1) run through the pipeline at -O3, and through a random plan of single phases,
 # which may also use clones and Ori text. -a: they run through each implemented phase alone instead. Programs with even
-# numbers run with --internalize of the variables that only they access. After the pipeline or a single phase, digests
+# numbers run with --internalize of the variables that only they access. -s N: they run through the pipeline only, and the
+# digests are also compared under the schedules 1 .. N of the warps. After the pipeline or a single phase, digests
 # are compared; if they differ, the run is repeated with --check-each. A plan is checked after each of its phases.
 # Failures are kept in DIR (default build/fuzz) with their reproducers; the first ten of each process are reduced
 # (reduce.sh). Prints for each phase the number of programs that it changed, and ends in `N passed, N failed` runs.
@@ -17,9 +18,9 @@ set -u
 LC_ALL=C
 export LC_ALL
 
-# Runs one process: diff.sh --worker DIR MODE FIRST STEP LAST PHASES
+# Runs one process: diff.sh --worker DIR MODE FIRST STEP LAST PHASES SCHEDULES
 if [ "${1-}" = --worker ]; then
-    dir=$2 mode=$3 seed=$4 step=$5 last=$6 phases=$7
+    dir=$2 mode=$3 seed=$4 step=$5 last=$6 phases=$7 schedules=$8
     here=$dir/worker.$seed
     mkdir -p "$here" && cd "$here" || exit 2
     log=$dir/log.$seed
@@ -57,9 +58,14 @@ if [ "${1-}" = --worker ]; then
     }
     # Internalized variables have other contents, or other names.
     run_digests() { # OPTIONS
-        "$ORIRUN" t.run "$@" >digests 2>&1
-        rc=$?
-        grep -v '^gi_' digests
+        schedule=0 rc=0
+        while [ $schedule -le "$schedules" ] && [ $rc -eq 0 ]; do
+            # shellcheck disable=SC2046
+            "$ORIRUN" t.run $([ $schedule -eq 0 ] || echo "--schedule=$schedule") "$@" >digests 2>&1
+            rc=$?
+            grep -v '^gi_' digests
+            schedule=$((schedule + 1))
+        done
         return $rc
     }
     # shellcheck disable=SC2086
@@ -112,7 +118,7 @@ if [ "${1-}" = --worker ]; then
             for phase in $phases; do try_digests "$phase" "--named-phases=$phase$internal"; done
         else
             try_digests -O3 "-O3$internal"
-            try plan "$(random_plan)$internal"
+            [ "$mode" = schedules ] || try plan "$(random_plan)$internal"
         fi
         seed=$((seed + step))
     done >"$log" 2>&1
@@ -123,16 +129,18 @@ fi
 cd "$(dirname "$0")/../.." || exit 2
 root=$PWD
 mode=pipeline
+schedules=0
 dir=$root/build/fuzz
-while getopts ao: option; do
+while getopts as:o: option; do
     case $option in
     a) mode=alone ;;
+    s) mode=schedules schedules=$OPTARG ;;
     o) mkdir -p "$OPTARG" && dir=$(realpath "$OPTARG") ;;
     *) set -- ;;
     esac
 done
 shift $((OPTIND - 1))
-[ $# -ge 1 ] || { echo 'usage: tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]' >&2 && exit 2; }
+[ $# -ge 1 ] || { echo 'usage: tests/fuzz/diff.sh [-a | -s N] [-o DIR] N [SEED]' >&2 && exit 2; }
 n=$1
 first=${2:-1}
 ORIOPT=$(realpath "${ORIOPT:-build/oriopt}")
@@ -151,7 +159,7 @@ rm -rf "$dir"/log.* "$dir"/worker.*
 phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
 k=0
 while [ "$k" -lt "$jobs" ]; do
-    sh tests/fuzz/diff.sh --worker "$dir" $mode $((first + k)) "$jobs" $((first + n - 1)) "$phases" &
+    sh tests/fuzz/diff.sh --worker "$dir" $mode $((first + k)) "$jobs" $((first + n - 1)) "$phases" "$schedules" &
     k=$((k + 1))
 done
 wait

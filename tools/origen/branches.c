@@ -19,7 +19,7 @@ Phis phis_begin(Gen *g)
     return phis;
 }
 
-static void phis_set(Gen *g, const Phis *phis)
+void phis_set(Gen *g, const Phis *phis)
 {
     Value *v = NULL;
     for (uint32_t k = 0; k < phis->n; k++) {

@@ -27,12 +27,17 @@ static bool lanes_arrive(const Gen *g, const Function *f)
     return !f->lanes || (f->lanes == ALL_LANES ? lanes == ALL_LANES : lanes != 0);
 }
 
+bool call_is_affordable(const Gen *g, const Function *f)
+{
+    return g->fn.work + g->fn.frequency * (f->work + 20) <= g->fn.work_limit;
+}
+
 static bool is_callable(const Gen *g, const Function *f)
 {
     const Fn *fn = &g->fn;
-    bool affordable = fn->work + fn->frequency * (f->work + 20) <= fn->work_limit;
     bool partner = fn->function && fn->function->partner == f;
-    return affordable && !partner && (f->pure || !fn->dead) && !f->stops && !f->unused && lanes_arrive(g, f);
+    return call_is_affordable(g, f) && !partner && (f->pure || !fn->dead) && !f->stops && !f->unused &&
+           lanes_arrive(g, f);
 }
 
 // Returns a function that may be called here, preferably one without a call so far; NULL if there is none.
@@ -373,7 +378,7 @@ static void call(Gen *g, const Function *f, const Value *guard, bool sense)
     g->fn.work += g->fn.frequency * work;
 }
 
-static void call_unguarded(Gen *g, Function *f)
+void call_directly(Gen *g, Function *f)
 {
     f->called = f->called || !g->fn.dead;
     call(g, f, NULL, true);
@@ -388,9 +393,9 @@ void make_call(Gen *g, uint32_t n)
         make_straight(g, n);
         return;
     }
-    call_unguarded(g, f);
+    call_directly(g, f);
     if (has(g, FT_GRAPH) && chance(g, 1, 4) && is_callable(g, f))
-        call_unguarded(g, f);
+        call_directly(g, f);
 }
 
 void make_guarded_call(Gen *g, uint32_t n)
@@ -430,7 +435,7 @@ static bool call_stopping(Gen *g)
 {
     for (uint32_t k = 0; k < g->functions.n; k++)
         if (g->functions.at[k]->stops) {
-            call_unguarded(g, g->functions.at[k]);
+            call_directly(g, g->functions.at[k]);
             return true;
         }
     return false;
@@ -460,6 +465,6 @@ void call_remaining(Gen *g)
     for (uint32_t k = 0; k < g->functions.n; k++) {
         Function *f = g->functions.at[k];
         if (!f->called && !f->stops && !f->unused && lanes_arrive(g, f))
-            call_unguarded(g, f);
+            call_directly(g, f);
     }
 }

@@ -19,7 +19,13 @@ typedef struct Formal {
     bool written;           // the function stores through the pointer
 } Formal;
 
-enum { FORMALS_MOST = 6 };
+enum { FORMALS_MOST = 6, SEQUENCE_MOST = 5 };
+
+// Collective instructions that all lanes execute in this order, in whatever arm.
+typedef struct Sequence {
+    uint32_t at[SEQUENCE_MOST], n;  // rows of a table of arms.c
+    uint32_t trips;                 // number of repetitions of the sequence
+} Sequence;
 
 struct Function {
     char name[24];
@@ -34,6 +40,7 @@ struct Function {
     const Function *partner;  // function that it calls recursively; NULL: none
     uint32_t fanout;          // number of calls of the partner
     uint32_t lanes;           // lanes that must arrive at a call together; 0: any
+    const Sequence *meets;    // what it executes, wherever the other lanes do; NULL: none
     bool stops;               // never returns
     bool unused;              // never called
     bool declared, behind;    // by a prototype in front; defined behind the kernels
@@ -67,5 +74,12 @@ void static_result_store(Gen *g, const Function *f, Value *total);
 /* -- calls.c ----------------------------------------------------------------------------------------------- */
 
 void call_recursively(Gen *g);
+bool call_is_affordable(const Gen *g, const Function *f);  // within the limit of work
+void call_directly(Gen *g, Function *f);
+
+/* -- arms.c ------------------------------------------------------------------------------------------------ */
+
+Sequence sequence_new(Gen *g);
+void sequence_run(Gen *g, const Sequence *s);
 
 #endif

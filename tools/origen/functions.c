@@ -297,6 +297,21 @@ static void stop(Gen *g)
     g->fn.unreachable = true;
 }
 
+// Makes the body of a function whose lanes meet those of other arms: no lane leaves it early.
+static void meet(Gen *g, const Function *f)
+{
+    Scope middle, inner;
+    scope_enter(g, &middle, 0);
+    statics_enter(g, f);
+    scope_enter(g, &inner, 0);
+    make_straight(g, 4);
+    sequence_run(g, f->meets);
+    make_straight(g, 4);
+    scope_leave(g);
+    scope_leave(g);
+    scope_flush(g);
+}
+
 static void body(Gen *g, const Function *f, uint32_t n)
 {
     Scope middle, inner;
@@ -338,7 +353,10 @@ void function_make(Gen *g, Function *f, uint32_t n)
     if (f->stops) {
         stop(g);
     } else {
-        body(g, f, n);
+        if (f->meets)
+            meet(g, f);
+        else
+            body(g, f, n);
         label_put(g, g->fn.exit);
         store_result(g);
         code(g, has(g, FT_RETURN) ? "ret<|.uni>;" : "ret;");

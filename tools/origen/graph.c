@@ -158,6 +158,19 @@ static void make_collective(Gen *g)
     define(g, f, size_of_function(g));
 }
 
+static void make_meeting(Gen *g)
+{
+    Function *f = function_new(g);
+    Sequence *s = NEW(g->arena, Sequence);
+    *s = sequence_new(g);
+    signature_make(g, f);
+    f->pure = false;
+    f->lanes = ALL_LANES;
+    f->meets = s;
+    place(g, f, false);
+    define(g, f, size_of_function(g));
+}
+
 static void make_stopping(Gen *g)
 {
     Function *f = function_new(g);
@@ -181,6 +194,8 @@ static void make_some(Gen *g, uint32_t most)
         make_table(g, most);
     else if (has(g, FT_COLLECTIVE) && chance(g, 1, 3))
         make_collective(g);
+    else if (has(g, FT_ARMS) && chance(g, 1, 2))
+        make_meeting(g);
     else
         make_plain(g);
 }

@@ -358,6 +358,7 @@ typedef struct Phis {
     bool twins;  // they get equal values
 } Phis;
 Phis phis_begin(Gen *g);
+void phis_set(Gen *g, const Phis *phis);  // at the end of an arm
 void phis_end(Gen *g, const Phis *phis);
 // Writes a scope under a condition. May_end: it may end in a break or continue.
 void arm(Gen *g, uint32_t n, uint32_t lanes, KnownCondition known, bool may_end, const Phis *phis);
