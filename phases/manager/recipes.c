@@ -9,8 +9,8 @@
 //     ReportInitialRepresentation@9
 //     OriRemoveRedundantMov@9          ; if the function has a move of a register
 //
-// The knob NvOptRecipes removes recipes from the plan: all of them (`off`, only the slots run) or all that it does not
-// list. If phase 1 is disabled, the default plan has no recipes. In a named plan without phase 1, recipes run for any
+// Recipes that lose on ptxas are off. The knob NvOptRecipes selects recipes: those that are on (`on`), all, none (`off`,
+// only the slots run), or a list. If phase 1 is disabled, the default plan has no recipes. In a named plan without phase 1, recipes run for any
 // function.
 //
 // Does not do: change the function.
@@ -40,7 +40,9 @@ static bool has_moves(const Fn *fn)
 /* -- The table ------------------------------------------------------------------------------------------ */
 
 const RecipeInfo recipe_info[RECIPE_COUNT] = {
-#define RECIPE(row, slot, condition, reason) {row, slot, condition, reason},
+#define ON true
+#define OFF false
+#define RECIPE(row, slot, state, condition, reason) {row, slot, state, condition, reason},
 #include "phases/phases.def"
 };
 
@@ -66,16 +68,18 @@ static bool add_recipes(const char *text, size_t len, uint32_t *recipes, char wh
     if (row < 0)
         snprintf(why, 500, "NvOptRecipes: %s", reason);
     else if (!found)
-        snprintf(why, 500, "NvOptRecipes: '%.*s' is not a recipe; expected on, off, or recipes such as %s@%d",
+        snprintf(why, 500, "NvOptRecipes: '%.*s' is not a recipe; expected on, all, off, or recipes such as %s@%d",
                  (int)MIN(len, 60), text, phase_info[recipe_info[0].row].name, recipe_info[0].slot);
     return found;
 }
 
 bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500])
 {
-    bool on = !text || strcmp(text, "on") == 0;
-    *recipes = on ? UINT32_MAX : 0;
-    if (on || strcmp(text, "off") == 0)
+    bool on = !text || strcmp(text, "on") == 0, all = !on && strcmp(text, "all") == 0;
+    *recipes = 0;
+    for (int k = 0; k < RECIPE_COUNT; k++)
+        *recipes |= (uint32_t)(all || (on && recipe_info[k].on)) << k;
+    if (on || all || strcmp(text, "off") == 0)
         return true;
     for (size_t len; *text; text += len + (text[len] != 0)) {
         len = strcspn(text, ",+ \t");

@@ -7,12 +7,13 @@
 
 typedef struct RecipeInfo {
     int row, slot;                  // the sub-pass, and the slot that it follows
+    bool on;                        // it is in the default plan
     bool (*applies)(const Fn *fn);  // condition, evaluated by phase 1
     const char *reason;
 } RecipeInfo;
 
 enum {
-#define RECIPE(row, slot, condition, reason) +1
+#define RECIPE(row, slot, state, condition, reason) +1
     RECIPE_COUNT = 0
 #include "phases/phases.def"
 };
@@ -21,7 +22,7 @@ extern const RecipeInfo recipe_info[RECIPE_COUNT];
 /* recipes.c */
 // Returns the recipe that runs this row after this slot; -1 if there is none.
 int recipe_at(int row, int slot);
-// Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL), `off`, or a list of `Name@slot` or `Name`
+// Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL: those that are on), `all`, `off`, or a list of `Name@slot` or `Name`
 // (for all of its slots), with the separators of lists of phases. False: `why` names the wrong entry.
 bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500]);
 

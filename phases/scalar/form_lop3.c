@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Maps networks of logic instructions to fewer instructions of three inputs.
 //
-// Sub-pass: OriFormLop3, if the SM backend has lop3. Runs after the last slot in ssa form, since rules of folding do
-// not match lop3. The and, or, xor, not and lop3 instructions of a block that use each other form a network of nodes. A
-// cut of a node is a set of up to three values of which the node is a bitwise function (truth tables of rewrite.h). The
-// cuts of a node are merged from the cuts of its operands, and those with the least area flow are kept. Area flow is
-// one instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding, "Cut ranking and
-// pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with priority cuts",
-// 2007). Then nodes that other instructions use get their best cuts, and so do the nodes that are inputs of these cuts.
-// All other nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas forms lop3 too, but
-// never duplicates a function, and makes 3 lop3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 %
-// fewer SASS instructions, none has more; the samples the same, or one or two less).
+// Sub-pass: OriFormLop3, if the SM backend has lop3. NvOptRecipes=all runs it after the last slot in ssa form, since
+// rules of folding do not match lop3. The and, or, xor, not and lop3 instructions of a block that use each other form a
+// network of nodes. A cut of a node is a set of up to three values of which the node is a bitwise function (truth
+// tables of rewrite.h). The cuts of a node are merged from the cuts of its operands, and those with the least area flow
+// are kept. Area flow is one instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding,
+// "Cut ranking and pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with
+// priority cuts", 2007). Then nodes that other instructions use get their best cuts, and so do the nodes that are
+// inputs of these cuts. All other nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas
+// forms lop3 too, but never duplicates a function, and makes 3 lop3 for a full adder, where 2 suffice (40 random
+// networks at sm_80: 3 % fewer SASS instructions, none has more; the samples the same, or one or two less).
+//
+// Off: the recipe is not in the default plan, since ptxas fuses shifts, sums and comparisons with their logic where a
+// lop3 stands in the way. SASS instructions at sm_80 with and without the row: ethminer 2,398 and 2,467, four kernels
+// of hashcat the same, 13 samples 4,112 and 4,116; but ggml's mmq of q5_0 97,135 and 96,122 (96,562 before oriopt), and
+// one kernel of FlashAttention 2 8,766 and 7,744. Networks without an operand that is a single-use shift or sum, or
+// with an xor, gain and lose the same, except that the packing of bits in a loop does not lose (150 and 135).
 //
 //     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
 //     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8

@@ -301,7 +301,9 @@ $head
 	ret;
 }
 END
-run "a recipe may look for instructions that phases make" 0 --print-after=168 remainder.ptx -o /dev/null
+run "a recipe that is off" 0 --print-after=168 remainder.ptx -o /dev/null
+dumped ""
+run "a recipe may look for instructions that phases make" 0 --knob NvOptRecipes=all --print-after=168 remainder.ptx -o /dev/null
 dumped "168 k"
 run "a plan that names the row asks no condition" 0 --print-after=164 --named-phases=OriRemoveRedundantMov@9 nothing.ptx -o /dev/null
 dumped "164 k skipped because there are no moves"
