@@ -527,7 +527,7 @@ static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t 
     ir_append(b.fn, b.block, desc_parse(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
     b.guard = load(&b, W1);
     Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p->rule->from))), true);
-    if (p->rule->offset)
+    if (p->rule->offset || (p->rule->added && width == 1))
         b.address = op_index(root), load(&b, W32);
     ir_append(b.fn, b.block, desc_parse(b.fn->tables, "ret", ""), 0, NULL, 0);
     if (reader)
@@ -580,7 +580,7 @@ static void apply(Proof *p, uint32_t width)
 {
     bool any = false;
     p->bits = rule_bits(width);
-    p->values = (RuleValues){.bits = p->bits, .offset = true, .user = p, .of = range_of};
+    p->values = (RuleValues){.bits = p->bits, .offset = true, .added = true, .user = p, .of = range_of};
     // Some constants fold the whole pattern to a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)

@@ -87,7 +87,8 @@ static void print_rules(const RuleTables *t)
             printf("%d, ", r->at[w]);
         printf("}, ");
         print_isa(r->needs);
-        printf(", %d, %d, %d, %d, %d, %u},\n", r->same, r->offset, r->past_calls, r->deep, r->widths, r->compares);
+        printf(", %d, %d, %d, %d, %d, %d, %u},\n", r->same, r->offset, r->added, r->past_calls, r->deep, r->widths,
+               r->compares);
     }
     printf("};\n\n");
 }

@@ -131,6 +131,8 @@ static const char *read_primary(Reader *r)
         return "ex_ones(v)";
     if (accept(r, "offset"))
         return "v->offset";
+    if (accept(r, "added"))
+        return "v->added";
     if (accept(r, "past_calls"))
         return "v->past_calls";
     if (accept(r, "w"))
@@ -348,6 +350,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
         rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
     rule->offset = strstr(rule->cond, "offset") != NULL;
+    rule->added = strstr(rule->cond, "added") != NULL;
     rule->past_calls = strstr(rule->cond, "past_calls") != NULL;
     rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
 }

@@ -42,6 +42,51 @@ bool fold_becomes_offset(Fold *f, RegId r)
     return !f->kept[r];
 }
 
+/* -- Sums ----------------------------------------------------------------------------------------------- */
+
+// True if a use is an operand of a sum, is scaled by a constant as an index, or is the base of an address.
+static bool is_added(const Fn *fn, const Instr *i, uint32_t use)
+{
+    const Desc *d = ir_desc(fn, i);
+    switch (d->op) {
+    case OP_ADD:
+    case OP_SUB: return true;
+    case OP_SHL:
+    case OP_MUL_LO: return use == i->ndef && op_kind(*ir_use(fn, i, 1)) == K_IMM;
+    case OP_MAD_LO: return use == i->ndef + 2u || (use == i->ndef && op_kind(*ir_use(fn, i, 1)) == K_IMM);
+    default: return operand_is_base(fn, d, use);
+    }
+}
+
+// Finds registers with a use that is neither a sum, an index nor an address, also through moves. The walk visits uses
+// before definitions, except inputs of phis; a phi is neither.
+static void find_not_added(Fold *f)
+{
+    const Fn *fn = f->fn;
+    f->not_added = NEW_ARRAY(&f->scratch, uint8_t, f->nregs);
+    for (uint32_t n = f->a->nrpo; n-- > 0;) {
+        FOR_INSTRS_BACK(fn, f->a->rpo[n], id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            bool copies = ir_desc(fn, i)->op == OP_MOV && i->ndef == 1 && op_is_reg(ops[0]) &&
+                          op_index(ops[0]) < f->nregs && !f->not_added[op_index(ops[0])];
+            for (uint32_t k = i->ndef; k < i->nops && !copies; k++)
+                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs && !is_added(fn, i, k))
+                    f->not_added[op_index(ops[k])] = true;
+        }
+    }
+}
+
+// A sum is the only use of an extension that a rule has made.
+static bool is_only_added(Fold *f, RegId r)
+{
+    if (r >= f->nregs)
+        return true;
+    if (!f->not_added)
+        find_not_added(f);
+    return !f->not_added[r];
+}
+
 /* -- Matching ------------------------------------------------------------------------------------------- */
 
 static uint32_t width_index(uint32_t bits) { return bits == 16 ? 0 : bits == 32 ? 1 : 2; }
@@ -475,6 +520,8 @@ static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
         return false;
     if (rule->offset)
         m->numbers.offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
+    if (rule->added)
+        m->numbers.added = is_only_added(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
     if (rule->past_calls)
         m->numbers.past_calls = is_past_calls(f, m);
     return compute(f, m, rule->when) != 0;
@@ -486,7 +533,7 @@ bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses)
     Match m;
     m.numbers.user = f;
     m.numbers.of = range_of;
-    m.numbers.proving = m.numbers.offset = m.numbers.past_calls = false;
+    m.numbers.proving = m.numbers.offset = m.numbers.added = m.numbers.past_calls = false;
     Root root = find_root(f, form, uses);
     for (uint32_t k = root.first; k < root.end; k++) {
         Candidate c = f->forms->candidates.at[k];

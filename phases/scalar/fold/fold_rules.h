@@ -54,7 +54,7 @@ typedef struct Rule {
     bool at[RULE_WIDTHS];                 // it exists at 16, 32, 64 bits
     Isa needs[RULE_WIDTHS];               // of the instructions of the result
     bool same;                            // the root's first two operands are one value
-    bool offset, past_calls;              // the condition has this term
+    bool offset, added, past_calls;       // the condition has this term
     bool deep;                            // the result computes what an inner instruction of the pattern computes
     bool widths;                          // the root is a predicate, but an inner instruction has a width
     uint16_t compares;                    // bit per variable: the ranges that the condition compares; 0 = one range
@@ -63,11 +63,11 @@ typedef struct Rule {
 // The values that an expression refers to, of `bits` bits, zero-extended.
 typedef struct RuleValues {
     uint32_t bits;
-    uint64_t constant[RULE_VARS];  // by variable
-    bool proving;                  // pays() is true
-    bool offset, past_calls;       // values of these terms
-    uint32_t known;                // bit per variable: its range is computed
-    ValueRange range[RULE_VARS];   // by variable
+    uint64_t constant[RULE_VARS];    // by variable
+    bool proving;                    // pays() is true
+    bool offset, added, past_calls;  // values of these terms
+    uint32_t known;                  // bit per variable: its range is computed
+    ValueRange range[RULE_VARS];     // by variable
     void *user;
     ValueRange (*of)(void *user, uint32_t var);  // computes a missing range
 } RuleValues;
