@@ -89,6 +89,28 @@ exits 'a text' 1 "$ORILINK" -o never text.cubin
 name='a text'
 [ ! -e never ] && ok || bad "an output was left"
 
+# rejected FILE TEXT: orilink rejects a file with one message.
+rejected() {
+    exits "$1" 1 "$ORILINK" -o never "$1"
+    says "$1" err "orilink: error: '$1' is $2"
+}
+inputs='cubin, fat binary, host object or archive'
+rejected text.cubin "no $inputs"
+printf '// c\n.version 7.0\n.target sm_80\n' >ptx.cubin
+rejected ptx.cubin "PTX, not a $inputs; compile it with ptxas -c first"
+printf 'target sm_80 ptx 7.0 address 64\n' >k.ori
+rejected k.ori "Ori text, not a $inputs; convert it with oriopt --emit=ptx and compile it with ptxas -c first"
+printf '__global__ void k() {}\n' >k.cu
+rejected k.cu "CUDA or C++ source, not a $inputs; compile it with nvcc -dc first"
+printf 'define void @k() {\n' >k.ll
+rejected k.ll "LLVM IR, not a $inputs; compile it with llc -march=nvptx64 and ptxas -c first"
+printf '\355CN\177\001' >k.ltoir
+rejected k.ltoir "LTO IR, not a $inputs; compile its source with nvcc -dc first"
+printf '\037\213\010\000' >a.o.gz
+rejected a.o.gz "a file compressed by gzip, not a $inputs; decompress it first"
+printf '\177ELF\002\001' >short.o
+rejected short.o "no $inputs"
+
 exits 'why live' 0 "$ORILINK" --kernels-used=main --why-live helper_b synthetic.cubin
 says 'why live' out 'helper_b is live:
   main_kernel: --kernels-used names it

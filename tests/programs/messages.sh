@@ -214,6 +214,41 @@ printf 'source_filename = "k.cu"\n' >name.ll
 foreign name.ll 1:1 "$llvm"
 printf 'define void @k() {\n}\n' >define.ptx
 foreign define.ptx 1:1 "$llvm"
+# packed NAME PROGRAM BYTES: a compressed file is recognized.
+packed() {
+    printf "$3" >"$1"
+    foreign "$1" 1:1 "this is a file compressed by $2, not PTX; decompress it first"
+}
+packed k.ptx.gz gzip '\037\213\010\000'
+packed k.ptx.zst zstd '\050\265\057\375\000'
+packed k.ptx.xz xz '\3757zXZ\000'
+packed k.ptx.bz2 bzip2 'BZh9'
+packed zip.ptx zip 'PK\003\004'
+printf '\355CN\177\001' >k.ltoir
+foreign k.ltoir 1:1 "this is LTO IR, not PTX; compile its source with nvcc -ptx first"
+# wide NAME ENCODING FROM BYTES: text with wide characters is recognized.
+wide() {
+    printf "$4" >"$1"
+    foreign "$1" 1:1 "this is text in $2, not PTX; convert it with iconv -f $3 -t UTF-8 first"
+}
+wide bom16.ptx UTF-16 UTF-16 '\377\376.\000v\000'
+wide bom16be.ori UTF-16 UTF-16 '\376\377\000.\000v'
+wide bom32 UTF-32 UTF-32 '\377\376\000\000.\000\000\000'
+wide little.ptx UTF-16 UTF-16LE '.\000v\000e\000'
+wide big UTF-16 UTF-16BE '\000/\000/\000 '
+# Each language under the name of the other one, and chosen for the other one.
+printf '// c\n.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >ptx.ori
+foreign ptx.ori 2:1 "this is PTX, but its name says Ori text; use -x ptx"
+printf '; c\ntarget sm_80 ptx 7.0 address 64\n' >ori.ptx
+foreign ori.ptx 2:1 "this is Ori text, but its name says PTX; use -x ori"
+for program in "$ORIOPT" "$ORIRUN"; do
+    exits "PTX, chosen as Ori text" 1 "$program" -x ori k.ptx
+    is "$(cat err | grep -c 'error: ')" 1
+    says err "k.ptx:1:1: error: this is PTX, not Ori text; use -x ptx"
+    exits "Ori text, chosen as PTX" 1 "$program" -x ptx ori.ptx
+    says err "ori.ptx:2:1: error: this is Ori text, not PTX; use -x ori"
+done
+exits "PTX, by choice" 0 "$ORIOPT" -x ptx ptx.ori -o out.ptx
 printf 'Hello, world\n' >hello.txt
 foreign hello.txt 1:1 "$neither"
 printf '\n  {"schema":1}\n' >k.json

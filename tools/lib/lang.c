@@ -89,7 +89,8 @@ LangReader lang_open(Ctx *ctx, const Source *source, LangOptions options)
         r.ahead->module = r.module;
         r.module = module_new(&ctx->heap);
     }
-    const char *foreign = lang_foreign(source, options.lang == LANG_AUTO && !is_named(source), &offset);
+    LangBy by = options.lang != LANG_AUTO ? LANG_CHOSEN : is_named(source) ? LANG_BY_NAME : LANG_BY_CONTENT;
+    const char *foreign = lang_foreign(source, r.lang, by, &offset);
     if (foreign)
         diag_at(&ctx->diag, DIAG_ERROR, offset, "%s", foreign);
     r.foreign = foreign;

@@ -51,8 +51,13 @@ bool lang_may_call(const Source *source, Lang lang);
 bool lang_may_share(const Source *source);
 
 /* foreign.c */
-// Returns a message about a source that is neither PTX nor Ori text, and its offset: a binary file, LLVM IR, C++, and
-// with `any` everything else that neither of the two can begin with. NULL: the source may be a module.
-const char *lang_foreign(const Source *source, bool any, size_t *offset);
+// Returns a message about a source that is no module in this language, and its offset: a binary or compressed file,
+// UTF-16, LLVM IR, C++, the other one of the two languages, and with LANG_BY_CONTENT everything else that neither of
+// the two can begin with. NULL: the source may be a module.
+typedef enum { LANG_CHOSEN, LANG_BY_NAME, LANG_BY_CONTENT } LangBy;
+const char *lang_foreign(const Source *source, Lang lang, LangBy by, size_t *offset);
+// Returns the format of a source that has no code for the GPU: "PTX", "a file compressed by gzip"; *remedy = the way to
+// such code. NULL: the format is unknown, or may have code.
+const char *lang_without_code(const Source *source, const char **remedy);
 
 #endif

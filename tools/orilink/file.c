@@ -2,6 +2,7 @@
 // Reads and rewrites the files of a link.
 #include <stdlib.h>
 
+#include "tools/lib/lang.h"
 #include "tools/orilink/file.h"
 
 enum { AR_HEADER = 60, AR_MAGIC = 8, AR_SIZE = 48, AR_SIZE_DIGITS = 10 };
@@ -112,6 +113,19 @@ static Status read_cubin(Member *m, const uint8_t *bytes, Link *link, uint32_t *
     return ST_OK;
 }
 
+// Reports a file that cannot be linked.
+static Status reject(const File *file, const Link *link)
+{
+    static const char inputs[] = "cubin, fat binary, host object or archive";
+    const Source source = {.name = file->path, .text = (const char *)file->bytes, .len = file->size};
+    const char *remedy, *what = lang_without_code(&source, &remedy);
+    if (what)
+        diag_plain(link->diag, DIAG_ERROR, "'%s' is %s, not a %s; %s first", file->path, what, inputs, remedy);
+    else
+        diag_plain(link->diag, DIAG_ERROR, "'%s' is no %s", file->path, inputs);
+    return ST_BAD_INPUT;
+}
+
 static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
 {
     const uint8_t *bytes = file->bytes + m->offset;
@@ -128,11 +142,7 @@ static Status read_member(File *file, Member *m, Link *link, uint32_t *sm)
         return fatbin_read(m, link, sm) ? ST_OK : ST_BAD_INPUT;
     }
     if (!elf) {
-        if (!file->is_archive) {
-            diag_plain(link->diag, DIAG_ERROR, "'%s' is no cubin, fat binary, host object or archive", m->name);
-            return ST_BAD_INPUT;
-        }
-        return ST_OK;
+        return file->is_archive ? ST_OK : reject(file, link);
     }
     if (load16(bytes + 18) == EM_CUDA)
         return read_cubin(m, bytes, link, sm);
