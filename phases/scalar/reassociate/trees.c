@@ -44,7 +44,8 @@ typedef struct Count {
     uint64_t key;
     uint32_t n;
     BlockId block;
-    bool single;  // a tree of only this pair is among them
+    InstrId last;  // root of the last of them: a tree counts once, however often it has the pair
+    bool single;   // a tree of only this pair is among them
 } Count;
 
 typedef struct Trees {
@@ -187,18 +188,20 @@ static Count *find_count(Trees *ts, uint64_t key)
     return NULL;
 }
 
-static void count_key(Reassoc *r, uint64_t key, BlockId block, bool single)
+static void count_key(Reassoc *r, uint64_t key, InstrId root, bool single)
 {
     Trees *ts = r->trees;
     Count *c = find_count(ts, key);
+    BlockId block = ir_instr(r->fn, root)->block;
     if (!c) {
-        VEC_PUSH(&r->scratch, &ts->counts, ((Count){key, 1, block, single}));
+        VEC_PUSH(&r->scratch, &ts->counts, ((Count){key, 1, block, root, single}));
         idset_add(&ts->index, &r->scratch, (uint32_t)(key ^ key >> 32), ts->counts.n - 1);
-    } else if (dominates(r->a, c->block, block)) {
+    } else if (!dominates(r->a, c->block, block)) {
+        *c = (Count){key, 1, block, root, single};
+    } else if (c->last != root) {
         c->n++;
+        c->last = root;
         c->single |= single && c->block == block;
-    } else {
-        *c = (Count){key, 1, block, single};
     }
 }
 
@@ -206,13 +209,12 @@ static void count_key(Reassoc *r, uint64_t key, BlockId block, bool single)
 static void count_tree(Reassoc *r, const Tree *t)
 {
     const Leaf *leaf = &r->trees->leaves.at[t->first];
-    BlockId block = ir_instr(r->fn, t->root)->block;
     if (t->n > 2)
-        count_key(r, t->set, block, false);
+        count_key(r, t->set, t->root, false);
     for (uint32_t a = 0; a < t->n && t->n <= PAIRED_MAX; a++)
         for (uint32_t b = a + 1; b < t->n; b++)
             if (is_bare(&leaf[a]) && is_bare(&leaf[b]) && op_is_reg(leaf[a].x) && op_is_reg(leaf[b].x))
-                count_key(r, pair_key(t, &leaf[a], &leaf[b]), block, t->n == 2);
+                count_key(r, pair_key(t, &leaf[a], &leaf[b]), t->root, t->n == 2);
 }
 
 static inline Tree tree_of(Reassoc *r, InstrId root)
@@ -234,7 +236,7 @@ static void count_pair(Reassoc *r, InstrId root)
     Tree t = tree_of(r, root);
     Leaf a = {.x = *ir_use(r->fn, i, 0)}, b = {.x = *ir_use(r->fn, i, 1)};
     if (op_is_reg(a.x) && op_is_reg(b.x))
-        count_key(r, pair_key(&t, &a, &b), i->block, true);
+        count_key(r, pair_key(&t, &a, &b), root, true);
 }
 
 // True if an instruction was removed, or its block comes before another one in preorder.
