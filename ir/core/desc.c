@@ -346,10 +346,13 @@ static bool match_vector(Match *m, Slot slot, const char *shape, const char *end
     return true;
 }
 
-static RangeId range_of_letter(char letter)
+// Returns the range of a letter for instructions of this type.
+static RangeId range_of_letter(char letter, Type type)
 {
     RangeId range = RANGE_COUNT - 1;
-    while (range != RANGE_ALL && range_info[range].letter != letter)
+    while (range != RANGE_ALL &&
+           (range_info[range].letter != letter ||
+            (range_info[range].bits && range_info[range].bits != width_bits(type_info[type].width))))
         range--;
     return range;
 }
@@ -412,12 +415,13 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'B': emit(m, typed(t1, sreg | SL_WIDER)); return true;
     case 'w': emit(m, typed(widened(t0), 0)); return true;
     case 'i':
+    case 'm':
     case 'n':
     case 'o':
     case 't':
     case 'T': {
         Slot slot = typed(TY_S32, 0);
-        slot.range = (uint8_t)range_of_letter(letter);
+        slot.range = (uint8_t)range_of_letter(letter, t0);
         emit(m, slot);
         return true;
     }

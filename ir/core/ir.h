@@ -219,7 +219,8 @@ typedef enum {
 // The constants that a slot accepts; ranges.def describes the columns.
 typedef struct RangeInfo {
     char letter;
-    uint64_t least, most, step, reads;
+    uint8_t bits;
+    uint64_t least, most, step, text, reads, clamp;
     const char *words;
 } RangeInfo;
 extern const RangeInfo range_info[RANGE_COUNT];
@@ -948,8 +949,8 @@ bool sink_fits(const Fn *fn, const Instr *i, uint32_t k);
 // True if an instruction without a guard may get a guard: PTX permits it, and no result is a sink that ptxas accepts
 // only in unguarded instructions. False for pinned instructions. The caller checks convergence, order and traps.
 bool ir_may_guard(const Fn *fn, const Instr *i);
-// Returns the constant for the slot. If the instruction reads only the low bits of `o`, that is the equivalent constant
-// within the slot's range, else `o`.
+// Returns the constant for the slot, with the value that `o` has in a register. If the instruction reads only the low
+// bits of `o`, or clamps `o`, that is the equivalent constant within the slot's range, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);
 // The common case of slot_check(): a register of exactly the slot's width, or a slot of any width and no predicate.
 static inline bool slot_takes_reg(const Slot *slot, const Reg *r)

@@ -32,7 +32,8 @@ const SregInfo sreg_info[SREG_COUNT] = {
 
 const RangeInfo range_info[RANGE_COUNT] = {
     {0},
-#define RANGE(id, letter, least, most, step, reads, words) {letter, least, most, step, reads, words},
+#define RANGE(id, letter, bits, least, most, step, text, reads, clamp, words) \
+    {letter, bits, least, most, step, text, reads, clamp, words},
 #include "ir/core/ranges.def"
 };
 

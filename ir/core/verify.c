@@ -139,11 +139,13 @@ bool ir_may_guard(const Fn *fn, const Instr *i)
 
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o)
 {
-    if (!op_is_const(o) || !range_info[slot->range].reads)
+    const RangeInfo *range = &range_info[slot->range];
+    if (!op_is_const(o) || !(range->reads || range->clamp))
         return o;
     Const c = tab_const(fn->tables, op_index(o));
-    return range_takes((RangeId)slot->range, c.bits) ? o
-                                                     : op_const(fn, c.bits & range_info[slot->range].reads, c.width);
+    return range_takes((RangeId)slot->range, c.bits)
+               ? o
+               : op_const(fn, range->clamp ? range->clamp : c.bits & range->reads, c.width);
 }
 
 /* -- Level 1 -------------------------------------------------------------------------------------------- */

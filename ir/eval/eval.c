@@ -194,6 +194,13 @@ static bool divides(const Eval *e, const Value *in)
     return b != 0 && !(least && b == e->mask);
 }
 
+// True if no position or length is above 255 that the ISA does not define: 64-bit forms do not reduce it mod 256.
+static bool is_in_field(const Eval *e, const Value *in)
+{
+    uint32_t first = e->op == OP_BFI ? 2 : 1;
+    return ((in[first].lo | in[first + 1].lo) & e->extra) <= 255;
+}
+
 // A NaN result is foldable if it is the canonical NaN of f16 or f32 and the instruction returns no other NaN. The ISA
 // does not state if clamping gives +0 for -0.
 bool eval_foldable(const Eval *e, const Value *in, const Value *out)
@@ -201,6 +208,8 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
     if (e->nofold || ((e->op == OP_DIV || e->op == OP_REM) && !e->f && !divides(e, in)))
         return false;
     if (e->op == OP_FNS && (in[1].lo & UINT32_MAX) > 31)
+        return false;
+    if ((e->op == OP_BFE || e->op == OP_BFI) && !is_in_field(e, in))
         return false;
     if (!e->f || e->op == OP_SETP || e->op == OP_TESTP)
         return true;

@@ -79,7 +79,7 @@ uint64_t eval_look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table);
 bool eval_narrow(Eval *e, uint32_t bits);
 
 // True if the result is the same on all machines and may replace the instruction: no division by zero, no approximate
-// forms, no NaN of f64 (rules 11 and 12 of phases/soundness.md).
+// forms, no NaN of f64, no 64-bit field from a bit above 255 (rules 11 and 12 of phases/soundness.md).
 bool eval_foldable(const Eval *e, const Value *in, const Value *out);
 
 #endif

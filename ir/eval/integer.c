@@ -234,9 +234,13 @@ static void run_brev(const Eval *e, const Value *in, Value *out)
 
 static uint64_t shift_left(uint64_t a, uint32_t n) { return n > 63 ? 0 : a << n; }
 
+// Returns the position or the length of a bit field, in the bits that the instruction reads.
+static uint32_t in_field(const Eval *e, Value v) { return (uint32_t)v.lo & e->extra; }
+
 static void run_bfe(const Eval *e, const Value *in, Value *out)
 {
-    uint32_t at = in[1].lo & 0xff, length = in[2].lo & 0xff, last = MIN(at + length - 1, e->bits - 1u);
+    uint32_t at = in_field(e, in[1]), length = in_field(e, in[2]);
+    uint32_t last = (uint32_t)MIN((uint64_t)at + length - 1, e->bits - 1u);
     uint64_t a = in[0].lo & e->mask, field = at < e->bits ? a >> at & mask_of(length) : 0;
     bool sign = e->is_signed && length && a >> last & 1;
     // The sign fills the bits above the part of the field that lies in the operand.
@@ -246,7 +250,7 @@ static void run_bfe(const Eval *e, const Value *in, Value *out)
 
 static void run_bfi(const Eval *e, const Value *in, Value *out)
 {
-    uint32_t at = in[2].lo & 0xff, length = in[3].lo & 0xff;
+    uint32_t at = in_field(e, in[2]), length = in_field(e, in[3]);
     uint64_t field = shift_left(mask_of(length), at);
     out[0] = integer_result(e, (in[1].lo & ~field) | (shift_left(in[0].lo, at) & field));
 }
@@ -382,6 +386,7 @@ bool decode_integer(const Tables *t, const Desc *d, Eval *e)
     };
     if (e->f)
         return decode_float(t, d, e);
+    e->extra = e->bits == 32 ? 0xff : UINT32_MAX;  // of a position or length, as ptxas folds it
     EvalRun *run = e->sat ? runs[d->op].saturating : runs[d->op].run;
     e->run = e->parts > 1 ? eval_run_parts : run;
     e->part = run;

@@ -29,12 +29,18 @@ static ValueRange extended(const Eval *e, const ValueRange *in, uint32_t bits)
 
 static bool is_single(const ValueRange *r) { return r->umin == r->umax; }
 
-// Returns true and the value if the lowest byte of a count is known.
+// Returns true and the value if a position or length of a bit field is known.
 static bool is_known_byte(const ValueRange *in, uint32_t *byte)
 {
     ValueRange low = low_bits(in, 8);
     *byte = (uint32_t)low.umin;
     return is_single(&low);
+}
+
+// True if the result for this position and length is defined: 64-bit instructions do not reduce them mod 256.
+static bool is_field(const Eval *e, const ValueRange *at, const ValueRange *length)
+{
+    return e->extra == 0xff || MAX(count(at).umax, count(length).umax) <= 255;
 }
 
 static ValueRange shifted_left(const ValueRange *x, uint32_t n)
@@ -336,6 +342,8 @@ static ValueRange of_bfe(const Eval *e, const ValueRange *in)
 {
     ValueRange x = operand(e, &in[0]);
     uint32_t at, length;
+    if (!is_field(e, &in[1], &in[2]))
+        return range_full(e->bits);
     if (!is_known_byte(&in[2], &length))
         return e->is_signed ? range_full(e->bits) : range_unsigned(0, x.umax, e->bits);
     if (!length)
@@ -353,7 +361,7 @@ static ValueRange of_bfi(const Eval *e, const ValueRange *in)
 {
     ValueRange x = operand(e, &in[0]), into = operand(e, &in[1]);
     uint32_t at, length;
-    if (!is_known_byte(&in[2], &at) || !is_known_byte(&in[3], &length))
+    if (!is_field(e, &in[2], &in[3]) || !is_known_byte(&in[2], &at) || !is_known_byte(&in[3], &length))
         return range_full(e->bits);
     uint64_t field = at < e->bits ? low_ones(length) << at & low_ones(e->bits) : 0;
     ValueRange mask = range_constant(field, e->bits), rest = range_not(&mask), moved = shifted_left(&x, at);

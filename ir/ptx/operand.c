@@ -422,6 +422,8 @@ const char *rd_literal(Reader *r, const Parsed *p, const Desc *d, const Slot *sl
     const char *why;
     if (!element_bits(r, d, slot, v, &bits) && !literal_bits((Type)slot->type, v, &bits, &why))
         return why;
+    if (range_info[slot->range].text)
+        bits &= range_info[slot->range].text;
     // In a slot of any width, a constant has the width of the slot's type.
     *op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
     op->mods = p->op.mods;

@@ -346,11 +346,16 @@ def brev():
         instruction(f"brev.b{n} d, a", [n], [n], ones(n), lambda a: sum(bit(a, i) << (n - 1 - i) for i in range(n)))
 
 
-# Starts and lengths of fields; bits 31:8 of both are ignored.
+# Starts and lengths of fields. At 32 bits, bits 31:8 of both are ignored.
 def fields(n):
     return [(0, 0), (0, 1), (0, n), (4, 8), (n - 8, 8), (n - 8, 9), (n - 1, 1), (n - 1, 2), (n, 1), (n, 0), (8, n),
             (3, n), (1, n - 1), (0, n - 1), (0, 255), (255, 255), (255, 1), (16, 0), (0x104, 8), (4, 0x108),
             (0xFFFFFF04, 0x100), (n + 5, 12)]
+
+
+# The ISA defines positions and lengths up to 255. Above, ptxas folds them mod 256 at 32 bits, and as they are at 64.
+def in_field(x, bits):
+    return x % 256 if bits == 32 else x
 
 
 def bfe():
@@ -358,7 +363,7 @@ def bfe():
     for t in types(WIDE):
         msb = t.bits - 1
         def extract(a, b, c):
-            pos, length = b % 256, c % 256
+            pos, length = in_field(b, t.bits), in_field(c, t.bits)
             sbit = bit(a, min(pos + length - 1, msb)) if t.signed and length else 0
             return sum((bit(a, pos + i) if i < length and pos + i <= msb else sbit) << i for i in range(t.bits))
         values = [0x8000000F00F0F0F5 & (1 << t.bits) - 1 | 1 << msb, (1 << msb) - 1 ^ 0xF0, *noise(t.bits)[:3]]
@@ -370,7 +375,7 @@ def bfi():
     section("9.7.1.20 Integer Arithmetic Instructions: bfi")
     for n in (32, 64):
         def insert(a, b, c, d):
-            pos, length = c % 256, d % 256
+            pos, length = in_field(c, n), in_field(d, n)
             return sum(bit(a, i - pos) << i if pos <= i < pos + length else b & 1 << i for i in range(n))
         r = noise(n)
         values = [(-1, 0), (0, -1), (r[0], r[1]), (r[2], r[3])]
@@ -641,7 +646,7 @@ def shf():
 def shifted(bits):
     z, o, p, m, f = corners(bits)
     r = noise(bits)
-    amounts = [0, 1, bits // 2, bits - 1, bits, bits + 1, *AMOUNTS[7:]]
+    amounts = [0, 1, bits // 2, bits - 1, bits, bits + 1, *AMOUNTS[7:], 0x10001]
     values = [m | r[0], p & r[1] | 1, f, m + 1]
     rows = [(values[i % 4], n) for i, n in enumerate(amounts)]
     return rows + [(m, bits - 1), (f, bits), (p, bits), (z, 5), (m, bits - 2)]

@@ -28,7 +28,7 @@ static unsigned long failed_so_far;
 static int64_t number(uint64_t x) { return sign_extended(x, WIDTH); }
 
 // Proven instructions. Operands: `w` has WIDTH bits, `W` twice as many; `c` is a count and `T` a table of lop3, in
-// ranges of 32 bits; `k` is a known count, `p` a carry or predicate.
+// ranges of 32 bits; `k` is a known count, `f` a count that may be near 255, `p` a carry or predicate.
 static const struct {
     const char *mnemonic, *shape, *operands;
     bool vague;  // ranges of single values may give a larger range than the result
@@ -85,6 +85,11 @@ static const struct {
     {"bfe.s32", "%,%,%,%", "wkk", 0},
     {"bfi.b32", "%,%,%,%,%", "wwkk", 0},
     {"bfi.b32", "%,%,%,%,%", "wwcc", 0},
+    {"bfe.u32", "%,%,%,%", "wff", 0},
+    {"bfe.u64", "%,%,%,%", "wff", 0},
+    {"bfe.s64", "%,%,%,%", "wff", 0},
+    {"bfi.b32", "%,%,%,%,%", "wwff", 0},
+    {"bfi.b64", "%,%,%,%,%", "wwff", 0},
     {"szext.clamp.u32", "%,%,%", "wc", 0},
     {"szext.clamp.s32", "%,%,%", "wc", 0},
     {"szext.wrap.u32", "%,%,%", "wc", 0},
@@ -250,7 +255,7 @@ static void prove_values(const Narrow *i, const ValueRange *in, const ValueRange
     }
     bool open;
     uint64_t result = result_of(i, x, &open), single = 0;
-    if (!open && !range_contains(f, result))
+    if (!range_contains(f, result))
         fail(i->name, &in[0], &in[i->n > 1], f, x[0], i->n > 1 ? x[1] : 0);
     for (uint32_t n = 0; n < i->n; n++)
         single += in[n].umin == in[n].umax;
@@ -279,6 +284,10 @@ static ValueRange drawn_range(const ValueRange *all, uint32_t n, char kind)
     case 'T': return range_constant(draw() % 256, 32);
     case 'k': return range_constant(draw() % (2 * WIDTH + 1), 32);
     case 'c': return range_resize(r, 32, false);
+    case 'f': {
+        ValueRange at = range_resize(r, 32, false), by = range_constant(draw() % 2 ? 255 - VALUES / 2 : 0, 32);
+        return range_add(&at, &by);
+    }
     case 'p': return draw() % 3 ? range_full(1) : range_constant(draw() % 2, 1);
     case 'W': {
         ValueRange upper = range_resize(high, 2 * WIDTH, false), lower = range_resize(r, 2 * WIDTH, draw() % 2);

@@ -238,7 +238,8 @@ typedef struct Operands {
     uint32_t bits;
     bool is_signed;
     Int a, b, c;
-    uint32_t n, m;  // unconverted
+    uint32_t n, m;   // unconverted
+    uint32_t field;  // the bits of a position or length that the instruction reads
 } Operands;
 
 static Int floor_shift(Int a, uint32_t n) { return n >= 127 ? (a < 0 ? -1 : 0) : a >> n; }
@@ -267,17 +268,17 @@ static bool bit(const Operands *o, Int a, uint32_t k) { return k < o->bits && a 
 
 static Int expected_bfe(const Operands *o)
 {
-    uint32_t at = o->n & 255, length = o->m & 255, last = at + length - 1;
-    bool sign = o->is_signed && length && bit(o, o->a, last < o->bits ? last : o->bits - 1);
+    uint64_t at = o->n & o->field, length = o->m & o->field, last = at + length - 1;
+    bool sign = o->is_signed && length && bit(o, o->a, last < o->bits ? (uint32_t)last : o->bits - 1);
     Int field = 0;
     for (uint32_t k = 0; k < o->bits; k++)
-        field |= (Int)(k < length && at + k < o->bits ? bit(o, o->a, at + k) : sign) << k;
+        field |= (Int)(k < length && at + k < o->bits ? bit(o, o->a, (uint32_t)at + k) : sign) << k;
     return field;
 }
 
 static Int expected_bfi(const Operands *o)
 {
-    uint32_t at = o->n & 255, length = o->m & 255;
+    uint32_t at = o->n & o->field, length = o->m & o->field;
     Int field = 0;
     for (uint32_t k = 0; k < o->bits; k++)
         field |= (Int)(k >= at && k - at < length ? bit(o, o->a, k - at) : bit(o, o->b, k)) << k;
@@ -315,6 +316,7 @@ static const struct Rule {
 typedef struct Trial {
     const struct Rule *rule;
     Instruction i;
+    uint32_t field;
     uint64_t random;
 } Trial;
 
@@ -323,7 +325,7 @@ static bool try_operands(Trial *t, uint64_t a, uint64_t b, uint64_t c, uint32_t 
 {
     const Eval *e = &t->i.eval;
     Value in[EVAL_IN_MAX], out[EVAL_OUT_MAX];
-    Operands o = {.bits = e->bits, .is_signed = e->is_signed, .n = n, .m = m};
+    Operands o = {.bits = e->bits, .is_signed = e->is_signed, .n = n, .m = m, .field = t->field};
     o.a = number(a, e->bits, e->is_signed);
     o.b = number(b, e->bits, e->is_signed);
     o.c = number(c, e->bits, e->is_signed);
@@ -385,6 +387,7 @@ static void try_rule(Tables *tables, const struct Rule *rule)
         unit_context("%s", text);
         if (!CHECK(decode(tables, text, &t.i)))
             continue;
+        t.field = t.i.eval.bits == 64 ? UINT32_MAX : 255;
         CHECK(try_random(&t));
         CHECK(eval_narrow(&t.i.eval, 8));
         unit_context("%s, 8 bits", text);
