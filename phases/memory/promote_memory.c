@@ -307,19 +307,27 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
     return touchers;
 }
 
+// Returns the number of edges to blocks that may have phis: the most inputs of the phis of one register.
+static uint64_t edges_to_joins(Fn *fn)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG);
+    uint64_t edges = 0;
+    FOR_BLOCKS(fn, b) {
+        uint32_t n = pred_count(a, b);
+        edges += n > 1 || b == fn->first ? n : 0;
+    }
+    return edges;
+}
+
 // Returns a bound of the number of inputs of phis that a function in multi form would have in ssa form: each joined
 // register may have a phi in each block with several predecessors.
 static uint64_t bound_of_inputs(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG | AN_DEF);
-    uint64_t edges = 0, joined = 0;
-    FOR_BLOCKS(fn, b) {
-        uint32_t n = a->preds.first[b + 1] - a->preds.first[b];
-        edges += n > 1 ? n : 0;
-    }
+    uint64_t joined = 0;
     for (RegId r = 1; r < fn->regs.n; r++)
         joined += def_is_joined(a, r);
-    return edges * joined;
+    return edges_to_joins(fn) * joined;
 }
 
 // Returns the number of inputs of phis that the function has, or would have in ssa form.
@@ -339,20 +347,25 @@ static uint64_t count_inputs(Fn *fn)
 }
 
 // Finds groups whose registers would have more than `left` inputs of phis. Keeps them in memory if `keep`. True if
-// there are any.
+// there are any. Counts no phis if even a phi of each register at each join stays below `left`.
 static bool find_limited(Promotion *p, uint64_t left, bool keep)
 {
     Fn *fn = p->fn;
-    uint64_t lists = 0;
+    uint64_t lists = 0, parts_of_all = 0;
     uint64_t *base = NEW_ARRAY(&p->scratch, uint64_t, fn->syms.n);
     uint32_t room = 0;
     bool any = false;
     for (uint32_t v = 1; v < fn->syms.n; v++) {
         base[v] = lists;
         lists += groups_of(&p->variables[v]);
-        for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++)
-            room += p->variables[v].groups[k].accesses;
+        for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++) {
+            const Group *g = &p->variables[v].groups[k];
+            room += g->accesses;
+            parts_of_all += g->accesses ? parts_of(g) : 0;
+        }
     }
+    if (parts_of_all * edges_to_joins(fn) <= left)
+        return false;
     GroupList *list = NEW_ARRAY(&p->scratch, GroupList, lists + 1);
     const Toucher *touchers = list_touchers(p, list, base, room);
     PhiCounter *counter = phi_counter(fn, &p->scratch);
