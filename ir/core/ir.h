@@ -507,6 +507,8 @@ typedef struct Sig {
     uint32_t nrets, nparams;
     bool has_params;  // `()` is in the text
     bool noreturn;    // of a prototype; functions: SYM_NORETURN
+    // Of a prototype: the numbers of `.abi_preserve` and `.abi_preserve_control`, plus one; 0 = not in the text.
+    uint32_t preserve, preserve_control;
 } Sig;
 
 typedef struct Sym {

@@ -394,7 +394,21 @@ static void read_targets(Reader *r, Name name, size_t at, bool calls)
     scope_declare(r, name, BIND_SYM, s, 0, at);
 }
 
-// Reads `.callprototype (results) _ (parameters) [.noreturn];` after `NAME:`.
+// Reads `WORD N` if it is next. Returns N plus one, else 0.
+static uint32_t read_preserve(Reader *r, const char *word)
+{
+    if (r->tok != T_DOT || !rd_is_text(r, word, strlen(word)))
+        return 0;
+    rd_next(r);
+    size_t at = rd_offset(r);
+    uint32_t n = line_number(r);
+    if (n >= INT32_MAX)
+        rd_fail(r, at, "too many registers");
+    return n + 1;
+}
+
+// Reads `.callprototype (results) _ (parameters) [.noreturn] [.abi_preserve N] [.abi_preserve_control N];` after
+// `NAME:`. The last two have any order.
 static void read_prototype(Reader *r, Name name, size_t at)
 {
     Sig *sig = NEW(&r->fn->arena, Sig);
@@ -410,6 +424,10 @@ static void read_prototype(Reader *r, Name name, size_t at)
         sig->noreturn = true;
         rd_next(r);
     }
+    sig->preserve = read_preserve(r, ".abi_preserve");
+    sig->preserve_control = read_preserve(r, ".abi_preserve_control");
+    if (!sig->preserve)
+        sig->preserve = read_preserve(r, ".abi_preserve");
     rd_expect(r, ';', "after the prototype");
     SymId s = fn_sym(r->fn, scope_unique(r, name), SYM_PROTO);
     ir_sym(r->fn, s)->sig = sig;

@@ -325,6 +325,23 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
+// Removes the braces around one operand, as in `ld.u64 {%rd1}, [%rd2]`. ptxas takes them in loads and stores without a
+// vector length only (N16). So each access has one shape.
+static void drop_lone_braces(Reader *r, const MnemCache *mnem)
+{
+    bool access = mnem->first == OP_LD || mnem->first == OP_LDU || mnem->first == OP_ST;
+    if (!access || tab_mnem(r->t, mnem->mnem)->mod[MC_VEC])
+        return;
+    for (uint32_t k = 0; k + 2 < r->shape.n; k++) {
+        char *at = r->shape.at + k;
+        if (memcmp(at, "{%}", 3) != 0)
+            continue;
+        at[0] = '%';
+        memmove(at + 1, at + 3, r->shape.n - k - 3);
+        r->shape.n -= 2;
+    }
+}
+
 void rd_operands(Reader *r, const MnemCache *mnem)
 {
     char open[32];
@@ -380,6 +397,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
     }
     if (r->brackets)
         rd_fail(r, rd_offset(r), "expected '%c'", open[r->brackets - 1]);
+    drop_lone_braces(r, mnem);
 }
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */

@@ -501,6 +501,14 @@ static void put_list(Writer *w, const List *list)
     }
 }
 
+static void put_preserve(Writer *w, const char *word, uint32_t number1)
+{
+    if (!number1)
+        return;
+    put_z(w, word);
+    out_u64(w->out, number1 - 1);
+}
+
 // Prints a branch table or a prototype before the first instruction that names it.
 static void declare_table(Writer *w, SymId id)
 {
@@ -517,6 +525,8 @@ static void declare_table(Writer *w, SymId id)
         put_z(w, " _ ");
         put_formals(w, s->sig->params, s->sig->nparams, "");
         put_z(w, s->sig->noreturn ? " .noreturn" : "");
+        put_preserve(w, " .abi_preserve ", s->sig->preserve);
+        put_preserve(w, " .abi_preserve_control ", s->sig->preserve_control);
     } else {
         put_list(w, ir_list(w->fn, s->list));
     }

@@ -870,7 +870,13 @@ static void read_table(Reader *r)
     tx_end_of_line(r);
 }
 
-// Reads `proto @p (32, 64) -> 32 noreturn`.
+// Reads `WORD N` if it is next. Returns N plus one, else 0.
+static uint32_t read_preserve(Reader *r, const char *word)
+{
+    return tx_accept_word(r, word) ? (uint32_t)tx_number(r, INT32_MAX - 1, "the number of registers") + 1 : 0;
+}
+
+// Reads `proto @p (32, 64) -> 32 noreturn abi_preserve 8 abi_preserve_control 2`; the last three are optional.
 static void read_proto(Reader *r)
 {
     tx_next(r);
@@ -879,6 +885,8 @@ static void read_proto(Reader *r)
     Sig *sig = NEW(&r->fn->arena, Sig);
     tx_signature(r, sig, false);
     sig->noreturn = tx_accept_word(r, "noreturn");
+    sig->preserve = read_preserve(r, "abi_preserve");
+    sig->preserve_control = read_preserve(r, "abi_preserve_control");
     SymId id = fn_sym(r->fn, name, SYM_PROTO);
     ir_sym(r->fn, id)->sig = sig;
     tx_enter(r, name, id, at);

@@ -437,6 +437,14 @@ static void put_targets(Writer *w, const List *list)
 }
 
 // Prints a local symbol: a variable, a prototype, or a table.
+static void put_preserve(Writer *w, const char *word, uint32_t number1)
+{
+    if (!number1)
+        return;
+    put_z(w, word);
+    out_u64(w->out, number1 - 1);
+}
+
 static void put_local(Writer *w, const Sym *s)
 {
     if (s->flags & SYM_GONE)
@@ -451,7 +459,10 @@ static void put_local(Writer *w, const Sym *s)
         put_z(w, "  proto ");
         put_symbol(w, s->name);
         put_signature(w, s->sig, true);
-        put_z(w, s->sig->noreturn ? " noreturn\n" : "\n");
+        put_z(w, s->sig->noreturn ? " noreturn" : "");
+        put_preserve(w, " abi_preserve ", s->sig->preserve);
+        put_preserve(w, " abi_preserve_control ", s->sig->preserve_control);
+        put_z(w, "\n");
         break;
     case SYM_CALLTARGETS:
     case SYM_BRANCHTARGETS:
