@@ -33,8 +33,6 @@ static void put_modifier(Text *t, const char *text)
     put(t, text, strlen(text));
 }
 
-static bool part_is(Part p, const char *z) { return p.len == strlen(z) && memcmp(p.text, z, p.len) == 0; }
-
 static bool same_mnemonic(Opcode x, Opcode y) { return strcmp(op_info[x].mnemonic, op_info[y].mnemonic) == 0; }
 
 static Opcode first_row(Opcode op)
@@ -98,7 +96,10 @@ static void spell(const Mnem *m, Str suffix, Text *out)
 static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *canonical)
 {
     Part parts[PARTS_MAX];
+    char gathered[TEXT_MAX];
     size_t n = 0;
+    op_gather_words(text, len, gathered);
+    text = gathered;
     for (const char *p = text, *end = text + len; p <= end;) {
         const char *dot = memchr(p, '.', (size_t)(end - p));
         const char *stop = dot ? dot : end;
@@ -113,20 +114,6 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
         return false;
     while (used < n && parts[used].text < text + found)
         used++;
-    // `add.u32.cc` is `add.cc.u32`: the carry is part of the opcode.
-    for (size_t k = used; k < n; k++) {
-        if (part_is(parts[k], "cc")) {
-            Text with_cc = {.n = 0};
-            put(&with_cc, op_info[m->first].mnemonic, strlen(op_info[m->first].mnemonic));
-            put(&with_cc, ".cc", 3);
-            m->first = op_find(with_cc.buf, with_cc.n);
-            if (m->first == OPCODE_COUNT)
-                return false;
-            memmove(parts + k, parts + k + 1, (n - k - 1) * sizeof *parts);
-            n--;
-            break;
-        }
-    }
     if (op_info[m->first].ntypes == OP_RAW) {
         for (size_t k = used; k < n; k++) {
             put(suffix, ".", 1);

@@ -49,7 +49,7 @@ void module_set_isa(Module *m)
         uint32_t major = number(&p, end);
         p += p < end;
         uint32_t minor = number(&p, end);
-        m->isa.version = (uint16_t)(major * 10 + MIN(minor, 9));
+        m->isa.version = (uint16_t)MIN(major * 10 + MIN(minor, 9), UINT16_MAX);
     }
     p = sm.text, end = p + sm.len;
     if (sm.len > 3 && memcmp(p, "sm_", 3) == 0) {

@@ -142,7 +142,14 @@ bool space_contains(Space outer, Space inner);
 Opcode op_find(const char *text, size_t len);
 // Returns the first opcode whose mnemonic is the longest run of first words of the text, and its length there.
 Opcode op_find_prefix(const char *text, size_t len, size_t *found);
+// True if instructions whose first word is this one are known to exist, though no row has them.
 bool op_family_known(const char *base, size_t len);
+// Returns the first word of a mnemonic that ptxas takes in no instruction with the same first words, or that is no type
+// of the rows; empty if there is none. The result points into the text.
+Str op_unknown_word(const char *text, size_t len);
+// Moves the words that belong to an opcode (MOVES of opcodes.def) to their place: `vote.ballot.sync.b32` becomes
+// `vote.sync.ballot.b32`. Writes the mnemonic, of the same length, to `out`.
+void op_gather_words(const char *text, size_t len, char *out);
 // True if the word may begin an instruction that is not in the tables: mnemonics of ptxas are in lower case.
 bool op_name_possible(const char *base, size_t len);
 int sreg_find(const char *text, size_t len);  // -1 if none
@@ -830,6 +837,7 @@ Str module_debug_label(Module *m, SymId function);
 Isa isa_of(Opcode op, const Mnem *m);
 // Sets `isa` from the texts of version and target.
 void module_set_isa(Module *m);
+enum { PTX_NEWEST = 90 };  // the last .version of ptxas 13.0
 // True if the text of the module may name an instruction. The backend has no influence.
 static inline bool module_takes(const Module *m, Isa needs)
 {

@@ -97,8 +97,17 @@ const OpInfo op_info[OPCODE_COUNT] = {
 #include "ir/core/opcodes.def"
 };
 
-static const char *const families[] = {
-#define FAMILY(name) name,
+typedef struct Words {
+    const char *name, *words;  // the words are separated by blanks
+} Words;
+
+static const Words known_words[] = {
+#define WORDS(name, words) {name, words},
+#include "ir/core/words.def"
+};
+
+static const Words moves[] = {
+#define MOVES(name, words) {name, words},
 #include "ir/core/opcodes.def"
 };
 
@@ -232,12 +241,143 @@ Opcode op_find(const char *text, size_t len)
     return found == len ? op : OPCODE_COUNT;
 }
 
+/* -- Words of a mnemonic -------------------------------------------------------------------------------- */
+
 bool op_family_known(const char *base, size_t len)
 {
-    for (size_t k = 0; k < ARRAY_LEN(families); k++)
-        if (equals(families[k], base, len))
+    for (size_t k = 0; k < ARRAY_LEN(known_words); k++)
+        if (len && strncmp(known_words[k].name, base, len) == 0 && memchr(".", known_words[k].name[len], 2))
             return true;
     return false;
+}
+
+// Returns the entry whose name is the longest run of first words of a text, and its length; NULL if there is none.
+static const Words *longest_name(const Words *table, size_t n, const char *text, size_t len, size_t *longest)
+{
+    const Words *best = NULL;
+    *longest = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t found = prefix_length(table[k].name, text, len);
+        if (found > *longest) {
+            *longest = found;
+            best = &table[k];
+        }
+    }
+    return best;
+}
+
+// Advances *words past the next word of a list. Returns the word, empty at the end.
+static Str next_word(const char **words)
+{
+    Str word = {.text = *words += strspn(*words, " ")};
+    word.len = (uint32_t)strcspn(*words, " ");
+    *words += word.len;
+    return word;
+}
+
+// Returns the part of a mnemonic after the dot at `at`.
+static Str part_at(const char *text, size_t len, size_t at)
+{
+    const char *part = text + at + 1, *dot = memchr(part, '.', len - at - 1);
+    return (Str){.text = part, .len = (uint32_t)((dot ? dot : text + len) - part)};
+}
+
+// Returns the offset of the dot before the part that is this word, from `at` on; `len` if there is none.
+static size_t find_part(const char *text, size_t len, size_t at, Str word)
+{
+    while (at < len) {
+        Str part = part_at(text, len, at);
+        if (part.len == word.len && memcmp(part.text, word.text, word.len) == 0)
+            break;
+        at += 1 + part.len;
+    }
+    return at;
+}
+
+void op_gather_words(const char *text, size_t len, char *out)
+{
+    size_t place;
+    const Words *row = longest_name(moves, ARRAY_LEN(moves), text, len, &place);
+    memcpy(out, text, len);
+    if (!row)
+        return;
+    const char *words = row->words;
+    for (Str word; (word = next_word(&words)).len;) {
+        size_t at = find_part(out, len, place, word);
+        if (at == len)
+            continue;
+        memmove(out + place + 1 + word.len, out + place, at - place);
+        out[place] = '.';
+        memcpy(out + place + 1, word.text, word.len);
+        place += 1 + word.len;
+    }
+}
+
+// True if the part is in a list of words. A word that ends in `*` stands for all with this beginning.
+static bool has_word(const char *words, Str part)
+{
+    for (Str word; (word = next_word(&words)).len;) {
+        bool open = word.text[word.len - 1] == '*';
+        word.len -= open;
+        if ((open ? part.len >= word.len : part.len == word.len) && memcmp(part.text, word.text, word.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Returns the length of the first words that a text has in common with a name.
+static size_t common_length(const char *text, size_t len, const char *name)
+{
+    size_t common = 0;
+    for (size_t n = 0; n <= len; n++) {
+        bool end = n == len || text[n] == '.', name_end = !name[n] || name[n] == '.';
+        if (end && name_end)
+            common = n;
+        if (n == len || !name[n] || text[n] != name[n])
+            break;
+    }
+    return common;
+}
+
+// Returns the offset after the name of the instruction in a mnemonic whose words are gathered, and the words that may
+// follow. *words is NULL if no name is known; the result is then the length of the first words that a name has.
+static size_t name_end(const char *text, size_t len, const char **words)
+{
+    size_t found, row_end, again, common = 0;
+    const Words *row = longest_name(known_words, ARRAY_LEN(known_words), text, len, &found);
+    Opcode op = op_find_prefix(text, len, &row_end);
+    if (op < OPCODE_COUNT && row_end > found) {  // a spelling, or an opcode with a word more
+        const char *name = op_info[op].mnemonic;
+        const Words *of_opcode = longest_name(known_words, ARRAY_LEN(known_words), name, strlen(name), &again);
+        if (of_opcode && again == strlen(name)) {
+            row = of_opcode;
+            found = row_end;
+        }
+    }
+    *words = row ? row->words : NULL;
+    for (size_t k = 0; !row && k < ARRAY_LEN(known_words); k++)
+        common = MAX(common, common_length(text, len, known_words[k].name));
+    return row ? found : common;
+}
+
+Str op_unknown_word(const char *text, size_t len)
+{
+    enum { LONGEST = 512 };
+    char gathered[LONGEST];
+    const char *words;
+    if (len > LONGEST)
+        return (Str){.text = text, .len = (uint32_t)len};
+    op_gather_words(text, len, gathered);
+    size_t at = name_end(gathered, len, &words);
+    while (at < len) {
+        Str part = part_at(gathered, len, at);
+        if (!words || !has_word(words, part)) {
+            size_t dot = find_part(text, len, strcspn(text, "."), part);
+            return (Str){.text = text + dot + 1, .len = part.len};
+        }
+        at += 1 + part.len;
+    }
+    return (Str){.text = text, .len = words ? 0 : (uint32_t)len};
 }
 
 bool op_name_possible(const char *base, size_t len)

@@ -131,9 +131,13 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
         m->seen = false;
         rd_fail(r, at, "'%.*s' is not an instruction: their names are in lower case", (int)MIN(len, 80), text);
     }
+    Str word = op_unknown_word(text, len);
+    const char *consequence = m->first == OP_OPAQUE ? "; it is passed through unchanged" : "";
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
-        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it is passed through unchanged",
-                (int)len, text);
+        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction%s", (int)len, text, consequence);
+    else if (word.len)
+        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' has an unknown modifier or type, '.%.*s'%s", (int)MIN(len, 80), text,
+                (int)MIN(word.len, 40), word.text, consequence);
     return m;
 }
 

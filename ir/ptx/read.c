@@ -236,6 +236,9 @@ static void read_version(Reader *r)
         rd_fail(r, rd_offset(r), "expected a version such as 9.0");
     r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
     module_set_isa(r->m);
+    if (r->m->isa.version > PTX_NEWEST)
+        diag_at(r->diag, DIAG_WARNING, rd_offset(r), "PTX %.*s is newer than %u.%u, the last version that is known",
+                (int)(r->lx.end - r->lx.start), r->lx.start, PTX_NEWEST / 10, PTX_NEWEST % 10);
     rd_next_statement(r);
 }
 

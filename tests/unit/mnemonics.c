@@ -252,6 +252,83 @@ TEST(mnemonic_rows)
     CHECK(!op_family_known("frob", 4));
 }
 
+// Moves the words of an opcode to their place, and keeps the order of the others.
+TEST(mnemonic_moves)
+{
+    static const char *const moved[][2] = {
+        {"vote.ballot.sync.b32", "vote.sync.ballot.b32"},
+        {"vote.sync.ballot.b32", "vote.sync.ballot.b32"},
+        {"vote.ballot.b32", "vote.ballot.b32"},
+        {"match.sync.any.b32", "match.any.sync.b32"},
+        {"match.b32.sync.all", "match.all.sync.b32"},
+        {"mad.lo.u32.cc", "mad.lo.cc.u32"},
+        {"mul.u32.wide", "mul.u32.wide"},
+        {"barrier.aligned.sync", "barrier.sync.aligned"},
+        {"barrier.cluster.aligned.arrive", "barrier.cluster.aligned.arrive"},
+        {"mma.sp.sync.aligned", "mma.sp.sync.aligned"},
+        {"cp.async.shared.global.ca", "cp.async.ca.shared.global"},
+        {"cp.async.cap.ca", "cp.async.ca.cap"},
+        {"shfl.synchro.up", "shfl.synchro.up"},
+        {"shfl.sync.up.sync", "shfl.sync.up.sync"},
+        {"shfl..sync", "shfl.sync."},
+        {"shfl.", "shfl."},
+        {"vot.sync", "vot.sync"},
+        {"", ""},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(moved); k++) {
+        char out[64];
+        unit_context("%s", moved[k][0]);
+        op_gather_words(moved[k][0], strlen(moved[k][0]), out);
+        CHECK_TEXT(out, strlen(moved[k][0]), moved[k][1]);
+    }
+}
+
+// Finds the first word that ptxas does not take.
+TEST(mnemonic_words)
+{
+    static const char *const unknown[][2] = {
+        {"add.u32", ""},
+        {"add.cc.u32", ""},
+        {"add.u32.cc", ""},
+        {"add.frob.u32", "frob"},
+        {"add.u4", "u4"},
+        {"ld.v2.u4", "u4"},
+        {"ld.global.L1::no_allocate.L2::64B.b32", ""},
+        {"ld.global.L1::no_alloc.b32", "L1::no_alloc"},
+        {"mul.u32.wide", "u32"},
+        {"mbarrier.ival.shared.b64", "ival"},
+        {"mbarrier.inval.shared.b64", ""},
+        {"mbarrier", "mbarrier"},
+        {"match.b32.sync.any", ""},
+        {"match.sync.any.b16", "b16"},
+        {"bar.cta.sync", ""},
+        {"bar.cta.sync.frob", "frob"},
+        {"bar.cta.red.popc.u32", ""},
+        {"cp.async.frob", "frob"},
+        {"cp.async.bulk.frob", "frob"},
+        {"cp.frob", "frob"},
+        {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", ""},
+        {"wgmma.mma_async.sync.aligned.m65n256k16.f32.f16.f16", "m65n256k16"},
+        {"bfind.ballot.u32", "ballot"},
+        {"cvt.rn.satfinite.e2m1x2.f32", ""},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(unknown); k++) {
+        unit_context("%s", unknown[k][0]);
+        Str word = op_unknown_word(unknown[k][0], strlen(unknown[k][0]));
+        CHECK_TEXT(word.text, word.len, unknown[k][1]);
+    }
+    // Each row that PTX can name has its words.
+    for (Opcode op = OP_OPAQUE + 1; op < OPCODE_COUNT; op++) {
+        const char *name = op_info[op].mnemonic;
+        unit_context("%s", name);
+        if (op != OP_PRAGMA && !(op_info[op].traits & TR_PSEUDO))
+            CHECK_EQ(op_unknown_word(name, strlen(name)).len, 0);
+    }
+    static char longest[600];
+    memset(longest, 'a', sizeof longest);
+    CHECK_EQ(op_unknown_word(longest, sizeof longest).len, sizeof longest);
+}
+
 TEST(tables_lookup)
 {
     for (Type t = TY_NONE + 1; t < TYPE_COUNT; t++)
@@ -291,6 +368,8 @@ void test_mnemonics(void)
     RUN(mnemonic_fields);
     RUN(mnemonic_limits);
     RUN(mnemonic_rows);
+    RUN(mnemonic_moves);
+    RUN(mnemonic_words);
     RUN(tables_lookup);
     RUN(mnemonic_overlay);
 }
