@@ -194,6 +194,9 @@ SmTarget sm_newest(void);
 bool sm_find(const char *text, SmTarget *target, char why[static 300]);
 // Returns the target of the first word of a module's `.target`; an unknown number has the nearest backend not above it.
 SmTarget sm_of_module(const Module *m);
+// Returns the bytes of shared memory that a block may have on the target of a module (CUDA C++ Programming Guide,
+// technical specifications per compute capability); 0 = unknown.
+uint32_t sm_shared_bytes(const Module *m);
 // Checks the target of a module. False: it does not exist; `why` names the backend that is used and suggests a target.
 bool sm_check_module(const Module *m, char why[static 300]);
 // Returns the k-th target that exists, from 0, and its name. False: there are no more.

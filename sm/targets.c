@@ -103,6 +103,20 @@ SmTarget sm_of_module(const Module *m)
     return p ? target_of(number, (char)(p < end ? *p : 0)) : sm_newest();
 }
 
+uint32_t sm_shared_bytes(const Module *m)
+{
+    static const struct {
+        uint16_t number, kilobytes;
+    } limits[] = {{10, 16},   {11, 16},   {12, 16},   {13, 16},  {20, 48}, {21, 48},  {30, 48}, {32, 48},
+                  {35, 48},   {37, 48},   {50, 48},   {52, 48},  {53, 48}, {60, 48},  {61, 48}, {62, 48},
+                  {70, 96},   {72, 96},   {75, 64},   {80, 163}, {86, 99}, {87, 163}, {89, 99}, {90, 227},
+                  {100, 227}, {101, 227}, {103, 227}, {120, 99}, {121, 99}};
+    for (size_t k = 0; k < ARRAY_LEN(limits); k++)
+        if (limits[k].number == m->isa.sm)
+            return limits[k].kilobytes * 1024u;
+    return 0;
+}
+
 bool sm_check_module(const Module *m, char why[static 300])
 {
     SmTarget target;

@@ -292,6 +292,32 @@ sed 's/ret;/ret/' k.ptx >semicolon.ptx
 run "a missing semicolon in front of a brace" 1 semicolon.ptx
 says err "semicolon.ptx:22:5: error: expected ';' after the instruction"
 
+# -- Unknown words -------------------------------------------------------------------------------------------------------
+
+sed -e 's/setp.gt.u32 %p1/setp.gt.ballot.u32 %p1/' -e 's/mov.u32 %r1, %tid.x;/&\n\tmbarrier.ival.shared.b64 [%r1];/' \
+    -e 's/st.global.u32 \[%rd1\], %r1/st.global.u4 [%rd1], %r1/' k.ptx >words.ptx
+run "modifiers and types that ptxas does not take" 0 words.ptx -o out.ptx
+warned 3 "words.ptx:12:2: warning: 'mbarrier.ival.shared.b64' has an unknown modifier or type, '.ival'; it is passed through unchanged"
+says err "words.ptx:13:2: warning: 'setp.gt.ballot.u32' has an unknown modifier or type, '.ballot'; it is passed through unchanged"
+says err "words.ptx:17:2: warning: 'st.global.u4' has an unknown modifier or type, '.u4'; it is passed through unchanged"
+run "they stay" 0 words.ptx
+says out "mbarrier.ival.shared.b64"
+says out "setp.gt.ballot.u32"
+says out "st.global.u4"
+sed 's/^.version 8.0/.version 99.0/' k.ptx >version.ptx
+run "a version after the last one" 0 version.ptx -o out.ptx
+said "version.ptx:1:10: warning: PTX 99.0 is newer than 9.0, the last version that is known" ".version 99.0" "         ^"
+for version in 9.0 9.1 6554.0 99999999999.0; do
+    sed "s/^.version 8.0/.version $version/" k.ptx >version.ptx
+    run "version $version" 0 version.ptx -o out.ptx
+    if [ $version = 9.0 ]; then is "$(cat err)" ""; else warned 1 "warning: PTX $version is newer than 9.0"; fi
+done
+sed 's/^{/{\n\t.shared .b8 s[1000], t[24];\n\t.shared .b8 unnamed[4096];/; s/mov.u32 %r1, %tid.x;/mov.u32 %r1, s;\n\tmov.u32 %r1, t;\n\t&/' k.ptx >shared.ptx
+exits "all shared memory of sm_90" 0 "$ORIRUN" shared.ptx --arg buf:8 --shared 226K
+is "$(cat err)" ""
+exits "a byte more" 0 "$ORIRUN" shared.ptx --arg buf:8 --shared 231425
+warned 1 "warning: launch 1, k: 1024 bytes of shared variables and --shared=231425, but a block of sm_90 has at most 232448 bytes of shared memory"
+
 # -- Targets ------------------------------------------------------------------------------------------------------------
 
 sed 's/sm_90/sm_83/' k.ptx >target.ptx

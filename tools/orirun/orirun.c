@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sm/sm.h"
 #include "tools/lib/lang.h"
 #include "tools/options/option_docs.h"
 #include "tools/orirun/run_launch.h"
@@ -532,6 +533,43 @@ static Status report_fault(Job *job, SymId entry)
     return machine_error(job->state.machine)->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }
 
+// Returns the bytes of the shared variables that a kernel names, without those of its callees.
+static uint64_t named_shared(Job *job, const Fn *fn)
+{
+    uint64_t bytes = 0;
+    bool *seen[] = {NEW_ARRAY(&job->ctx.arena, bool, job->module->syms.n),
+                    NEW_ARRAY(&job->ctx.arena, bool, fn->syms.n)};
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            for (uint32_t k = 0; k < ir_instr(fn, id)->nops; k++) {
+                Operand o = ir_ops(fn, ir_instr(fn, id))[k];
+                SymId s = op_kind(o) == K_SYM ? op_index(o) : 0;
+                bool *known = &seen[(s & SYM_LOCAL) != 0][s & ~(uint32_t)SYM_LOCAL];
+                if (s && !*known && ir_sym(fn, s)->space == SP_SHARED)
+                    bytes += ir_sym(fn, s)->size;
+                *known = true;
+            }
+    return bytes;
+}
+
+// Warns, after a run without a fault, if a block has more shared memory than the target of the module permits.
+static void check_shared(Job *job, const Launch *launch)
+{
+    const Module *m = job->module;
+    uint32_t limit = sm_shared_bytes(m);
+    uint64_t variables = 0;
+    for (uint32_t k = 0; limit && k < m->fns.n; k++)
+        if (m->fns.at[k] && m->fns.at[k]->sym == launch->entry)
+            variables = named_shared(job, m->fns.at[k]);
+    Str sm = tab_str(&m->tables, m->sm);
+    if (limit && variables + launch->shared > limit)
+        diag_plain(&job->ctx.diag, DIAG_WARNING,
+                   "launch %u, %s: %" PRIu64 " bytes of shared variables and --shared=%u, but a block of %.*s has at "
+                   "most %u bytes of shared memory",
+                   job->state.number, run_sym_name(&job->state, launch->entry), variables, launch->shared,
+                   (int)MIN(sm.len, 20), sm.text, limit);
+}
+
 static Status run_launch(Job *job, const RunLaunch *l)
 {
     RunPlan *p = job->plan;
@@ -546,6 +584,7 @@ static Status run_launch(Job *job, const RunLaunch *l)
     add_launch(job, launch.entry);
     if (!done)
         return report_fault(job, launch.entry);
+    check_shared(job, &launch);
     return show_and_check(job, l) ? ST_OK : p->status;
 }
 
