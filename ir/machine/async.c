@@ -623,10 +623,12 @@ static bool decode_bulk(Code *c, Str rest)
     return !rest.len && completes_bytes == !!(*flags & F_TO_SHARED) && c->nin == 5u + 2u * completes_bytes + hint;
 }
 
-static bool ends_with(Str s, const char *end)
+static bool has_part(Str parts, const char *text)
 {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.text + s.len - n, end, n) == 0;
+    bool found = false;
+    for (Str part; eval_next_part(&parts, &part);)
+        found |= str_is(part, text);
+    return found;
 }
 
 static bool decode_cp_async(Code *c, Str suffix)
@@ -634,7 +636,7 @@ static bool decode_cp_async(Code *c, Str suffix)
     uint64_t size = c->nin > 4 ? c->in[4].bits : 0;
     c->run = run_cp_async;
     c->bytes = (uint8_t)size;
-    c->eval.nin = (uint8_t)(c->nin - ends_with(suffix, "cache_hint"));
+    c->eval.nin = (uint8_t)(c->nin - has_part(suffix, "L2::cache_hint"));
     if (c->eval.nin != 5 && c->eval.nin != 6)
         return false;
     return size == 16 || (c->op == OP_CP_ASYNC_CA && (size == 4 || size == 8));

@@ -972,4 +972,44 @@ arg buf:8
 expect 0:u32 15 25
 END
 
+cat >orders.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 to, .param .u64 from)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<4>;
+	.shared .align 16 .b8 s[16];
+	ld.param.u64 %rd1, [to];
+	ld.param.u64 %rd2, [from];
+	mov.u32 %r1, %tid.x;
+	mov.b64 %rd3, 4;
+	setp.lt.u32 %p1, %r1, 5;
+	shr.u32 %r2, %r1, 4;
+	vote.ballot.sync.b32 %r3, %p1, -1;
+	match.sync.any.b32 %r4, %r2, -1;
+	redux.add.sync.u32 %r5, %r1, -1;
+	shfl.bfly.sync.b32 %r6, %r1, 3, 31, -1;
+	cp.async.shared.global.cg.L2::cache_hint.L2::128B [s], [%rd2], 16, %rd3;
+	cp.async.wait_all;
+	barrier.aligned.sync 0;
+	ld.shared.u32 %r7, [s+12];
+	setp.ne.u32 %p2, %r1, 0;
+	@%p2 ret;
+	st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};
+	st.global.u32 [%rd1+16], %r7;
+	ret;
+}
+END
+file "words of opcodes in other places" 0 <<'END'
+file orders.ptx
+entry k
+block 32
+arg buf:20
+arg buf:4xu32:iota:7
+expect 0:u32 31 65535 496 3 10
+END
+
 finish
