@@ -19,7 +19,7 @@ ignored='acc::f16 acc::f32 b8x16.b4x16_p64 box_dim cc element_stride elemtype fi
     surfref pred'
 # Words that some instructions take only next to their name, so not at the end.
 placed='base c cvt d expect_tx fractional full grad level mask p parity range red'
-others='frob ival no_alloc v1 v3 v16 u3 f8 L1::no_alloc L2::32B m16n8k7 x3 kind::f4 unified'
+others='frob ival no_alloc v1 v3 v16 u3 f8 L1::no_alloc L2::32B m16n8k7 x3 kind::f4'
 
 case ${1-} in
 -q) words='frob ballot f16 m16n8k16 ftz u4 L1::no_allocate shared::cluster' ;;
@@ -72,7 +72,7 @@ write() {
 # blame FILE TEXT: fails for the first of the lines in FILE, passes if there are none.
 blame() {
     if [ -s "$1" ]; then
-        bad "$name: $2 '$(sed -n "$(head -n 1 "$1")p" "$work/in.ptx")' ($(wc -l <"$1" | tr -d ' ') such lines)"
+        bad "$2 '$(sed -n "$(head -n 1 "$1")p" "$work/in.ptx")' ($(wc -l <"$1" | tr -d ' ') such lines)"
     else
         ok
     fi
