@@ -157,12 +157,18 @@ static bool is_fresh(const CopyProp *c, RegId r)
     return true;
 }
 
-// True if an unpacking move reads a value that was packed in another block. The packed value holds the part
-// anyway, in a register of its own, so a longer live range of the part costs a register and often a move.
-static bool is_distant_part(const CopyProp *c, const Instr *copy)
+// True for an instruction that reads a part of a value that was packed in another block. The packed value holds the
+// part anyway, in a register of its own, so a longer live range of the part costs a register and often a move.
+static bool is_distant_part(const CopyProp *c, const Instr *copy, Operand part)
 {
-    InstrId pack = def_of(c->a, op_index(copy_source(c->fn, c->a, *ir_use(c->fn, copy, 0))));
-    return pack && ir_instr(c->fn, pack)->block != copy->block;
+    const Fn *fn = c->fn;
+    Opcode op = ir_desc(fn, copy)->op;
+    if (op == OP_CVT && op_same(copy_source(fn, c->a, *ir_use(fn, copy, 0)), part))
+        return false;
+    InstrId from = def_of(c->a, op_index(copy_source(fn, c->a, *ir_use(fn, copy, 0))));
+    if (op == OP_CVT && from && ir_desc(fn, ir_instr(fn, from))->op == OP_SHR)
+        from = def_of(c->a, op_index(copy_source(fn, c->a, *ir_use(fn, ir_instr(fn, from), 0))));
+    return from && ir_instr(fn, from)->block != copy->block;
 }
 
 // Returns !p for the second result q of a comparison p|q without a boolean operand, else K_NONE. The results of a
@@ -210,7 +216,7 @@ static Operand source_of(const CopyProp *c, InstrId copy, RegId r, bool local)
     if (!op_is_reg(from))
         return from;
     bool available = (local && op != OP_SETP) || def_of(c->a, op_index(from));
-    return available && !(op == OP_UNPACK && is_distant_part(c, i)) ? from : op_none();
+    return available && !((op == OP_UNPACK || op == OP_CVT) && is_distant_part(c, i, from)) ? from : op_none();
 }
 
 // Returns the constant that a register is whether or not the guard of its definition is true, else K_NONE.
