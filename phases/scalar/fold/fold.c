@@ -4,7 +4,8 @@
 // Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so operands are folded before their
 // uses. If all operands of a pure instruction are constants, the evaluator computes the result, and a move of the
 // result replaces the instruction. The evaluator reports results that differ between machines; these are not folded.
-// Other instructions are matched against the rules of fold_rules.def. Rules are found by the form of their root
+// A constant also replaces a value whose bits are all known (value ranges). Other instructions are matched against the
+// rules of fold_rules.def. Rules are found by the form of their root
 // (opcode, comparison and types) and by the sources of its operands. Patterns look through moves, and match a
 // definition of an operand only if it is unguarded, is the only definition of its register, and dominates all uses. So
 // the operands of the definition have the same values at the root. Sums of a register and a constant become base and
@@ -14,8 +15,14 @@
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
 //     R1 = add.s64 R0, 16; ld.b32 [R1+4]             R1 = add.s64 R0, 16; ld.b32 [R0+20]
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
+//     R1 = shl.b32 R0, 16; R2 = mul.lo.u32 R1, R1    R1 = shl.b32 R0, 16; R2 = mov.b32 0
 //     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
+//     @P1 R2 = ld.volatile.b32 [R1] else R3          R2 = mov.b32 R3
 //     b2: R3 = mov.phi b0: R1, b1: R2                R3 = min.s32 R1, R2      (fold_phi.c)
+//
+// A constant guard is the same for all threads. If it is false, no thread executes the instruction, so the instruction
+// goes whatever it does: volatile and atomic accesses, barriers, and collectives, which wait for no thread there. Its
+// results keep their old values. If the guard is true, each thread executes the instruction with or without the guard.
 //
 // Definitions that a rule leaves without uses are removed at once, since patterns count uses. Dead code removal deletes
 // the other instructions that become dead. A result with more instructions than its root is made only if the rest of
@@ -36,9 +43,9 @@
 // old value of the counter (tried: up to half of the SASS of a kernel). Signed 64-bit division stays signed unless both
 // operands fit 32 bits, since ptxas makes a third more instructions for unsigned division (tried). bfe is made only at
 // byte bounds and bfi only at 32 bits, where ptxas makes one or two instructions fewer (sm_75 to sm_90, tried).
-// `.local` accesses get no offsets: with offsets, ptxas makes up to a twelfth more instructions. The knob limit-fold-fp
-// excludes instructions that compute with floats, but not selects of floats. Division of f64 by powers of two stays,
-// since its NaN is not specified.
+// `.local` accesses get no offsets, unless they have one: with offsets, ptxas makes up to a twelfth more instructions.
+// The knob limit-fold-fp excludes instructions that compute with floats, but not selects of floats. Division of f64 by
+// powers of two stays, since its NaN is not specified.
 //
 // Termination: the result of each rule is smaller in an order (fold_rules.def), and AGAIN bounds the rewrites of one
 // instruction in one walk.
@@ -214,10 +221,10 @@ static bool fold_once(Fold *f, InstrId id, const Instr *i, const Role *role)
     if (from_constant(uses.of[0].from) && fold_order(f, id, &uses))
         return true;
     switch (op) {
-    case OP_CVT: return fold_conversion(f, id);
+    case OP_CVT: return fold_conversion(f, id) || fold_known(f, id, &uses);
     case OP_DIV: return fold_reciprocal(f, id);
     case OP_LOP3: return fold_table(f, id, &uses);
-    default: return false;
+    default: return fold_known(f, id, &uses);
     }
 }
 

@@ -43,7 +43,8 @@ typedef struct Root {
 typedef struct Role {
     bool known;     // the properties are computed
     bool folds;     // it computes values from operands
-    bool accesses;  // it accesses memory, and its address may get an offset
+    bool accesses;  // it accesses memory, and its address may have an offset
+    bool offsets;   // its address may get an offset that it did not have
     bool skims;     // folding applies only if the first operand is a constant
     bool sums;      // it is a 64-bit sum, or a move, since rules look through moves
     uint16_t op;
@@ -204,6 +205,8 @@ bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses);
 /* fold_coded.c */
 // Replaces an instruction of constants by its result.
 bool fold_constants(Fold *f, InstrId id);
+// Replaces an instruction by its result if all bits of the result are known.
+bool fold_known(Fold *f, InstrId id, const Uses *uses);
 // Moves the constant of a commutative instruction to the right.
 bool fold_order(Fold *f, InstrId id, const Uses *uses);
 // Replaces the operand of a conversion by the source of the conversion that defines it.

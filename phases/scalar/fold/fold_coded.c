@@ -42,6 +42,37 @@ bool fold_constants(Fold *f, InstrId id)
     return true;
 }
 
+static bool clears_bits(uint32_t op) { return op == OP_AND || op == OP_SHL || op == OP_MUL_LO; }
+
+// True if the bits of a result may all be known although no operand is constant: known zeros absorb other bits. Only
+// computations that make zeros are followed, since the range of each value would cost too much.
+static bool may_be_known(const Fold *f, Opcode op, const Uses *uses)
+{
+    bool may = false;
+    for (uint32_t k = 0; k < 2 && (clears_bits(op) || op == OP_CVT); k++)
+        may |= uses->of[k].from >= FROM_OP && clears_bits(f->forms->forms.at[uses->of[k].from - FROM_OP].op);
+    return may;
+}
+
+bool fold_known(Fold *f, InstrId id, const Uses *uses)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    Operand to = *ir_def(fn, i, 0);
+    uint32_t rule = coded_rule(CODED_KNOWN);
+    Width width = (Width)ir_reg(fn, op_index(to))->width;
+    if (!may_be_known(f, ir_desc(fn, i)->op, uses) || width > W64 || width < W16 || !def_of(f->a, op_index(to)))
+        return false;
+    ValueRange range = value_range(&f->ranges, op_reg(fn, op_index(to)), f->block);
+    if ((range.zeros | range.ones) != low_ones(range.bits) || range.bits != width_bits(width) || !may_apply(f, rule))
+        return false;
+    fold_begin_rule(f, rule, id);
+    nuses_count_instr(fn, i, -1);
+    instr_replace_by_move(fn, id, op_const(fn, range.ones, width));
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
+    return true;
+}
+
 /* -- Order ---------------------------------------------------------------------------------------------- */
 
 // Handles integers only: the NaN that results from two NaNs may depend on their order.
@@ -193,13 +224,14 @@ bool fold_address(Fold *f, InstrId id)
     bool progress = false;
     if (i->flags & IF_PINNED)
         return false;
+    bool offsets = fold_role(f, i->desc)->offsets;
     for (uint32_t bases = fold_role(f, i->desc)->bases; bases; bases &= bases - 1) {
         Operand *base = ir_use(fn, i, (uint32_t)__builtin_ctz(bases)), *offset = base + 1, from;
-        int64_t more, sum;
-        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !is_sum(f, *base, &from, &more))
+        int64_t more, sum, has = op_kind(*offset) == K_IMM ? const_signed(tab_const(fn->tables, op_index(*offset))) : 0;
+        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !(offsets || has) ||
+            !is_sum(f, *base, &from, &more))
             continue;
-        if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
-            sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))
+        if (__builtin_add_overflow(has, more, &sum) || sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))
             continue;
         fold_begin_rule(f, rule, id);
         nuses_count(fn, *base, -1);
@@ -214,18 +246,35 @@ bool fold_address(Fold *f, InstrId id)
 /* -- Guards --------------------------------------------------------------------------------------------- */
 
 // True if the guard of an instruction may be removed, or the instruction (`goes`). False for terminators, which
-// OriBranchOpt handles; in ssa form if old values would require copies; for a removed instruction with an annotation,
-// which would then describe the next instruction.
+// OriBranchOpt handles; for a removed instruction with an annotation, which would then describe the next instruction.
 static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
 {
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
-    if (d->traits & TR_TERM || d->op == OP_OPAQUE || i->flags & (IF_PINNED | IF_TIED))
+    if (d->traits & TR_TERM || d->op == OP_OPAQUE || i->flags & IF_PINNED)
         return false;
     for (uint32_t k = 0; k < i->ndef; k++)
         if (op_is_reg(*ir_def(fn, i, k)) && op_file(*ir_def(fn, i, k)) == RF_CC)
             return false;
     return !goes || (d->op != OP_CALL && first_annotation(fn, id) == id);
+}
+
+// Removes an instruction whose guard is false: moves give its results their old values.
+static void remove_guarded(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    uint32_t ntied = ir_ntied(i);
+    nuses_count_instr(fn, i, -1);
+    for (uint32_t k = 0; k < ntied; k++) {
+        Operand to = *ir_def(fn, ir_instr(fn, id), k), old = *ir_tied(fn, ir_instr(fn, id), k);
+        if (!op_is_reg(to) || op_kind(old) == K_NONE)
+            continue;
+        InstrId move = insert_move(fn, id, op_index(to), old);
+        nuses_count_instr(fn, ir_instr(fn, move), 1);
+        fold_note_definition(f, move);
+    }
+    ir_remove(fn, id);
 }
 
 // The caller has fetched the next instruction, so this one may be removed.
@@ -241,13 +290,13 @@ bool fold_guard(Fold *f, InstrId id)
     if (!may_lose_guard(fn, id, !runs) || !may_apply(f, rule))
         return false;
     fold_begin_rule(f, rule, id);
-    nuses_count_instr(fn, i, -1);
     if (!runs) {
-        ir_remove(fn, id);
+        remove_guarded(f, id);
         return true;
     }
-    i->nops--;
-    i->flags &= (uint8_t)~IF_GUARDED;
+    nuses_count_instr(fn, i, -1);
+    i->nops -= ir_ntied(i) + 1;
+    i->flags &= (uint8_t) ~(IF_GUARDED | IF_TIED);
     nuses_count_instr(fn, i, 1);
     fold_note_definition(f, id);
     return true;

@@ -21,7 +21,7 @@ static void find_kept(Fold *f)
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             const Role *role = fold_role(f, i->desc);
-            uint32_t bases = role->accesses && !(i->flags & IF_PINNED) ? role->bases : 0;
+            uint32_t bases = role->offsets && !(i->flags & IF_PINNED) ? role->bases : 0;
             bool sum = role->sums && i->ndef == 1 && !ir_guarded(i) && op_is_reg(ops[0]);
             if (sum && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])])
                 continue;
@@ -211,14 +211,9 @@ static bool find_form(const Tables *t, const Desc *d, const Mnem *m, InstrForm *
     return may;
 }
 
-// True for an access except to `.local`. There an offset gains nothing, since ptxas folds the sum itself. If one of
-// several accesses through a moving pointer is a store with an offset, ptxas makes up to a twelfth more instructions
-// (tried).
-static bool takes_offsets(const Desc *d, const Mnem *m)
-{
-    return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW &&
-           mod_space((Mod)m->mod[MC_SPACE]) != SP_LOCAL;
-}
+// False for accesses to `.local`. There an offset gains nothing, since ptxas folds the sum itself. If one of several
+// accesses through a moving pointer is a store with an offset, ptxas makes up to a twelfth more instructions (tried).
+static bool takes_offsets(const Mnem *m) { return mod_space((Mod)m->mod[MC_SPACE]) != SP_LOCAL; }
 
 // Returns a bit for each use that is the base of an address with an offset.
 static uint32_t find_bases(const Fn *fn, const Desc *d)
@@ -244,7 +239,7 @@ const Role *fold_find_role(Fold *f, DescId desc)
     const Desc *d = tab_desc(f->fn->tables, desc);
     const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
     uint32_t place = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS;
-    bool accesses = takes_offsets(d, m);
+    bool accesses = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW;
     while (f->forms->roles.n <= desc)
         VEC_PUSH(&f->ctx->arena, &f->forms->roles, (Role){0});
     Role *role = &f->forms->roles.at[desc];
@@ -252,6 +247,7 @@ const Role *fold_find_role(Fold *f, DescId desc)
         .known = true,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
         .accesses = accesses,
+        .offsets = accesses && takes_offsets(m),
         .skims = place == FORMLESS && d->op != OP_CVT && d->op != OP_DIV && d->op != OP_LOP3,
         .sums = d->op == OP_MOV || (d->op == OP_ADD && (m->type[0] == TY_S64 || m->type[0] == TY_U64)),
         .op = (uint16_t)d->op,
