@@ -202,6 +202,10 @@ bool knob_pair(Knobs *k, int row, const char *name, int64_t *number);
 bool knob_spend(Knobs *k, int row);
 // Returns the remaining units of a budget; unlimited: INT64_MAX.
 int64_t knob_left(Knobs *k, int row);
+// Returns the number of budgets of the current function.
+uint32_t knobs_budgets(const Knobs *k);
+// Returns the remaining units of these budgets, which the caller may change.
+static inline int64_t *knobs_left(const Knobs *k) { return k->left; }
 // Returns the current setting of any row, for messages; NULL = unset.
 const KnobSetting *knob_setting(Knobs *k, int row);
 

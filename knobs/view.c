@@ -259,6 +259,11 @@ bool knob_spend(Knobs *k, int row)
     return true;
 }
 
+uint32_t knobs_budgets(const Knobs *k)
+{
+    return k->pragmas ? k->pragmas->first_budget + k->pragmas->budgets.n : k->store->layer.budgets.n;
+}
+
 int64_t knob_left(Knobs *k, int row)
 {
     const KnobSetting *s = setting_of(k, row, TYPE(BDGT));

@@ -297,6 +297,7 @@ struct Ctx {
     const struct SymbolList *kept, *internalized;
     const struct ConstantTables *tables;  // phases/module/module.h, of the module while OriInline runs; NULL = none
     bool has_calls;                       // module_has_calls(), of the module before the first phase
+    bool has_variables;                   // the same of globalopt_has_variables()
     uint32_t recipes;                     // bit per recipe: the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero = none

@@ -79,6 +79,7 @@ Fn *fn_clone(const Fn *from)
         copy_symbol(a, ir_sym(fn, k | SYM_LOCAL));
     copy_sig(a, &fn->sig);
     fn->input = fn->input ? arena_copy(a, fn->input, sizeof *fn->input) : NULL;
+    fn->paused = fn->paused ? arena_copy(a, fn->paused, fn->npaused) : NULL;
     COPY_VEC(a, &fn->directives);
     COPY_VEC(a, &fn->knobs);
     COPY_VEC(&fn->code, &fn->where);

@@ -661,6 +661,8 @@ struct Fn {
     uint32_t verified[4];  // by level: the version verified last
     uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)
     FnInput *input;        // NULL: no phase over the module has run, or nothing asks for it
+    void *paused;          // state of its plan while a phase over the module runs (phases/manager/manager.c); or NULL
+    uint32_t npaused;      // bytes of this state
     uint32_t dumped;       // number of phases after which the function was dumped (phases/manager/dump.c)
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
     size_t offset;         // in the source, for messages
@@ -672,7 +674,7 @@ enum {
     PROP_NO_REDUNDANT_MOVE = 1 << 17,  // no redundant moves
     PROP_NO_SELF_MOVE = 1 << 18,       // no moves of a register to itself
     PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no two members of a phi's congruence class are live at once
-    PROP_BRANCH_DECIDED = 1 << 20,     // OriBranchOpt has just decided a branch
+    PROP_REOPTIMIZE = 1 << 20,         // OriBranchOpt has just decided a branch, or GlobalOpt has changed code
     PROP_FLOW_MERGED = 1 << 21,        // no test repeats another one, as far as GeneralOptimizeEarly can tell
 };
 

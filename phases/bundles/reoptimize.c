@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Optimizes a function again if the run of OriBranchOpt after slot 73 has decided branches.
+// Optimizes a function again if the run of OriBranchOpt after slot 73 has decided branches, or that of GlobalOpt has
+// changed the function.
 //
 // Sub-pass: OriReoptimize, after slot 73. GeneralOptimizeMid finds constant conditions, which OriBranchOpt decides
 // outside of SSA form. Then blocks are merged, which leaves phis with one input, and equal computations in one block.
@@ -10,7 +11,7 @@
 //     b2: @P0 bra b3; R3 = add.s32 R0, R1   ->   R2 = add.s32 R1, R0
 //     b3:                                        b3:
 //
-// Must not fire: if that run of OriBranchOpt decided no branch, unless the sub-pass was requested by name.
+// Must not fire: if these runs did neither, unless the sub-pass was requested by name.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/bodies.h"
@@ -30,12 +31,12 @@ static bool run_window(Ctx *ctx, Fn *fn)
         return false;  // 73 is disabled
     phase_subpass(ctx, fn, PH_REMOVE_REDUNDANT_MOV);
     phase_subpass(ctx, fn, PH_BRANCH_OPT);
-    return fn->properties & PROP_BRANCH_DECIDED;
+    return fn->properties & PROP_REOPTIMIZE;
 }
 
 bool phase_reoptimize(Ctx *ctx, Fn *fn)
 {
-    if (!(fn->properties & PROP_BRANCH_DECIDED) && ctx->run.slot < PHASE_SLOTS)
+    if (!(fn->properties & PROP_REOPTIMIZE) && ctx->run.slot < PHASE_SLOTS)
         return false;
     uint64_t before = ir_hash(fn);
     for (int turn = 0; turn < TURNS && run_window(ctx, fn);)

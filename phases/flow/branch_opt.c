@@ -396,7 +396,7 @@ bool phase_branch_opt(Ctx *ctx, Fn *fn)
     bool merged = merge_blocks(fn), laid_out = lay_out_splits(fn);
     bool progress = empty || decided || unreachable || merged || laid_out;
     if (decided)
-        phase_gains(ctx, PROP_BRANCH_DECIDED);
+        phase_gains(ctx, PROP_REOPTIMIZE);
     // All live code stays live if no condition and no code was removed.
     if (!decided && !unreachable)
         phase_keeps(ctx, PROP_NO_DEAD);

@@ -27,4 +27,8 @@ typedef struct GlobalGain {
 // loads.
 GlobalGain globalopt_gain(Ctx *ctx, const Module *m, SymId variable, uint32_t loads);
 
+/* variables.c */
+// True if a module has variables that GlobalOpt may change: `.shared` ones, or any that the user internalizes.
+bool globalopt_has_variables(const Ctx *ctx, const Module *m);
+
 #endif

@@ -12,6 +12,9 @@
 //     C           a variable replaces memory of malloc (malloc.c); off by default, each field gets memory
 //                 (malloc_fields.c)
 //
+// The row runs again after slot 73: forwarding has then replaced loads of a variable, so nothing may read it any more.
+// OriReoptimize optimizes the functions that this changes.
+//
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
 //
 // Must not fire: see the strategies. A module without calls, `.shared` variables and internalized symbols has no
@@ -65,8 +68,10 @@ static void clean(Globals *g)
     for (uint32_t k = 0; k < g->m->fns.n; k++) {
         Arena arena;
         Fn *fn = g->m->fns.at[k];
-        if (g->changed[k])
+        if (g->changed[k]) {
             phase_changed(fn);
+            fn->properties |= PROP_REOPTIMIZE;
+        }
         if (!g->cluttered[k] || !phase_transforms(g->ctx, fn))
             continue;
         phase_enter(g->ctx, fn, &arena);
@@ -108,7 +113,7 @@ bool phase_global_opt(Ctx *ctx, Module *m)
     if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE) && !ctx->plan.off[PH_DEAD_FUNCTIONS])
         progress = phase_dead_functions(ctx, m);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
-        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs, .first = !round};
+        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs, .first = !round && !ctx->runs[PH_GLOBAL_OPT]};
         arena_init(&g.scratch, &ctx->heap);
         bool changed = run_round(&g);
         arena_free(&g.scratch);

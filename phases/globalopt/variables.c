@@ -46,6 +46,19 @@ static GlobalClass class_of(const Globals *g, const Sym *s, SymId module_sym)
     return module_sym && module_internalizes(g->ctx, g->m, module_sym) ? GV_INTERNAL : GV_OPEN;
 }
 
+static bool is_shared(const Sym *s) { return s->kind == SYM_VAR && s->space == SP_SHARED && is_variable(s); }
+
+bool globalopt_has_variables(const Ctx *ctx, const Module *m)
+{
+    bool any = ctx->internalized;
+    for (uint32_t k = 0; k < m->items.n && !any; k++)
+        any = m->items.at[k].kind == ITEM_VAR && is_shared(&m->syms.at[m->items.at[k].index]);
+    for (uint32_t k = 0; k < m->fns.n && !any; k++)
+        for (uint32_t s = 1; m->fns.at[k] && s < m->fns.at[k]->syms.n && !any; s++)
+            any = is_shared(ir_sym(m->fns.at[k], s | SYM_LOCAL));
+    return any;
+}
+
 // Returns the class of a variable, and counts it for the statistics in the first round.
 static GlobalClass classify(const Globals *g, const Sym *s, SymId module_sym)
 {

@@ -325,21 +325,61 @@ void phase_note_input(const Ctx *ctx, Module *m)
     }
 }
 
+// The state of a plan that continues after a phase over the module.
+typedef struct Paused {
+    uint32_t recipes, nleft;
+    MidCosts costs;
+    LateMoves late;
+    GvnCounters gvn;
+    FnStats stats;
+    double seconds;
+    int64_t left[];  // of budgets
+} Paused;
+
+static void pause_plan(const Ctx *ctx, Fn *fn, const FnStats *s, double seconds)
+{
+    uint32_t n = knobs_budgets(&ctx->knobs);
+    fn->npaused = (uint32_t)(sizeof(Paused) + n * sizeof(int64_t));
+    Paused *p = fn->paused = arena_alloc(&fn->arena, fn->npaused);
+    *p = (Paused){ctx->recipes, n, ctx->costs, ctx->late, ctx->gvn, *s, seconds};
+    memcpy(p->left, knobs_left(&ctx->knobs), n * sizeof *p->left);
+}
+
+// Continues a plan; returns the seconds that it has run.
+static double resume_plan(Ctx *ctx, Fn *fn, FnStats *s)
+{
+    const Paused *p = fn->paused;
+    if (!p)
+        return 0;
+    fn->paused = NULL;
+    ctx->recipes = p->recipes;
+    ctx->costs = p->costs;
+    ctx->late = p->late;
+    ctx->gvn = p->gvn;
+    s->ran = p->stats.ran;
+    s->changed = p->stats.changed;
+    s->skipped = p->stats.skipped;
+    if (p->nleft && p->nleft == knobs_budgets(&ctx->knobs))
+        memcpy(knobs_left(&ctx->knobs), p->left, p->nleft * sizeof *p->left);
+    return p->seconds;
+}
+
 void phase_run(Ctx *ctx, Fn **at)
 {
     Fn *fn = *at;
     bool last = ctx->stage.end == ctx->plan.at.n;
-    bool stats = ctx->options.stats && last;
+    bool timed = ctx->options.stats, stats = timed && last;
     FnInput input = fn->input ? *fn->input : input_of(fn, stats);
     FnStats s = {.name = fn->module->syms.at[fn->sym].name,
                  .instrs_in = input.instrs,
                  .blocks_in = input.blocks,
                  .regs_in = input.regs,
                  .text_hash = input.text_hash};
-    double start = stats ? phase_clock() : 0;
+    double start = timed ? phase_clock() : 0;
     Arena arena;
     const Plan *plan = phase_enter(ctx, fn, &arena);
     Stage stage = stage_of(ctx, plan);
+    start -= resume_plan(ctx, fn, &s);
     for (uint32_t k = stage.first; k < stage.end; k++) {
         const PlanEntry *e = &plan->at.at[k];
         if (phase_info[e->row].scope == PS_MODULE || (e->recipe && !(ctx->recipes >> (e->recipe - 1) & 1)))
@@ -352,9 +392,11 @@ void phase_run(Ctx *ctx, Fn **at)
         }
     }
     // If the input was in ssa form, maybe no row of the plan required multi form.
-    if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
+    if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa && last)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
     fn = *at;
+    if (!last && stage.first < stage.end)
+        pause_plan(ctx, fn, &s, timed ? phase_clock() - start : 0);
     if (!knob_int(&ctx->knobs, KNOB_PTXAS_WORKAROUNDS))
         fn->flags |= FN_NO_WORKAROUNDS;
     if (ctx->options.verify != VM_NONE && last)
@@ -370,7 +412,7 @@ int phase_stage_row(const Ctx *ctx)
 {
     const Stage *s = &ctx->stage;
     int row = s->first < s->end ? ctx->plan.at.at[s->first].row : -1;
-    return row >= 0 && phase_info[row].scope == PS_MODULE ? row : -1;
+    return row >= 0 && phase_info[row].scope == PS_MODULE && s->end == s->first + 1 ? row : -1;
 }
 
 bool phase_plan_has_module(const Ctx *ctx)
@@ -381,15 +423,22 @@ bool phase_plan_has_module(const Ctx *ctx)
     return false;
 }
 
+// True if a row runs over the module. Recipes do only if the module has variables that they may change; otherwise the
+// functions run their plans without a break.
+static bool runs_over_module(const Ctx *ctx, const PlanEntry *e)
+{
+    return phase_info[e->row].scope == PS_MODULE && (!e->recipe || ctx->has_variables);
+}
+
 bool phase_next_stage(Ctx *ctx)
 {
     const Plan *plan = &ctx->plan;
     uint32_t n = plan->at.n, first = ctx->staged ? ctx->stage.end : 0;
     if (ctx->staged && first == n && phase_stage_row(ctx) < 0)
         return false;
-    bool module = first < n && phase_info[plan->at.at[first].row].scope == PS_MODULE;
+    bool module = first < n && runs_over_module(ctx, &plan->at.at[first]);
     uint32_t end = first + module;
-    while (!module && end < n && phase_info[plan->at.at[end].row].scope != PS_MODULE)
+    while (!module && end < n && !runs_over_module(ctx, &plan->at.at[end]))
         end++;
     ctx->stage = (Stage){first, end};
     ctx->staged = true;

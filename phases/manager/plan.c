@@ -11,6 +11,9 @@
 // WHEN=PH has no effect on them. --named-phases overrides the knob for all functions; phases of --disable-phases and of
 // DisablePhases are all disabled. Lists in knobs are parsed when the settings are read, so that errors have a position.
 //
+// A recipe may be a row over the module. Then all functions run the part of the plan before it, and after it the rest
+// (Paused of manager.c).
+//
 // Disabling a slot disables its recipes. For --start-before and --stop-after a recipe lies between its slot and the
 // next slot. --print-pipeline prints `Name@index`; the index of a sub-pass is the slot that the sub-pass follows. So
 // `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the sub-pass, for any function. A range
@@ -159,7 +162,7 @@ enum { NOWHERE = -1, SLOT_0 = ARRAY_LEN(first_rows) };
 static int place_of(int row, int slot)
 {
     for (int k = 0; k < SLOT_0; k++)
-        if (first_rows[k] == row)
+        if (first_rows[k] == row && slot == row)
             return k;
     return slot >= PHASE_SLOTS ? NOWHERE : SLOT_0 + 2 * slot + (slot != row);
 }
@@ -169,7 +172,7 @@ static int bound_of(int row, bool last)
 {
     int place = place_of(row, row);
     for (int k = 0; k < RECIPE_COUNT; k++)
-        if (recipe_info[k].row == row && row >= PHASE_SLOTS && (last || place == NOWHERE))
+        if (recipe_info[k].row == row && row >= PHASE_SLOTS && (last ? place >= SLOT_0 : place == NOWHERE))
             place = place_of(row, recipe_info[k].slot);
     return place;
 }
@@ -349,7 +352,7 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
 static Stage last_stage(const Plan *plan)
 {
     uint32_t first = plan->at.n;
-    while (first && phase_info[plan->at.at[first - 1].row].scope == PS_FUNCTION)
+    while (first && (phase_info[plan->at.at[first - 1].row].scope == PS_FUNCTION || plan->at.at[first - 1].recipe))
         first--;
     return (Stage){first, plan->at.n};
 }

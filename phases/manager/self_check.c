@@ -125,9 +125,11 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
         fail(ctx, fn, row, "the printed text changes when it is read and printed again");
     arena_free(&arena);
     // The text does not state these.
-    again->properties |= fn->properties & PROP_BRANCH_DECIDED;
+    again->properties |= fn->properties & PROP_REOPTIMIZE;
     again->settled = fn->settled;
     again->phi_limit = fn->phi_limit;
+    again->paused = fn->paused ? arena_copy(&again->arena, fn->paused, fn->npaused) : NULL;
+    again->npaused = fn->npaused;
     return replace(fn, again);
 }
 

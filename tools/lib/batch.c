@@ -7,6 +7,7 @@
 // message is that of the first function with an error, as on one thread.
 #include "tools/lib/batch.h"
 #include "ir/analysis/call_graph.h"
+#include "phases/globalopt/gain.h"
 #include "phases/manager/remarks.h"
 
 static bool is_wanted(const Batch *b, const Fn *fn)
@@ -373,6 +374,7 @@ void batch_run(Batch *b)
     ctx->wanted = b->wanted;
     ctx->wanted_user = b->user;
     ctx->has_calls = b->whole && module_has_calls(b->module);
+    ctx->has_variables = b->whole && globalopt_has_variables(ctx, b->module);
     if (b->whole)
         phase_note_input(ctx, b->module);
     for (ctx->staged = false; phase_next_stage(ctx);) {
