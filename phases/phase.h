@@ -402,6 +402,8 @@ void phase_note_input(const Ctx *ctx, Module *m);
 bool phase_next_stage(Ctx *ctx);
 // True if the plan has a phase over the module.
 bool phase_plan_has_module(const Ctx *ctx);
+// True if a plan has a row. A pragma may give a function a plan of its own.
+bool phase_plan_has(const Plan *plan, int row);
 // Returns the row of the current stage if it is a phase over the module, else -1.
 int phase_stage_row(const Ctx *ctx);
 // Runs the current stage, a phase over the module, if the module has no debug information. The module is whole and

@@ -3,9 +3,9 @@
 // changed the function.
 //
 // Sub-pass: OriReoptimize, after slot 73. GeneralOptimizeMid finds constant conditions, which OriBranchOpt decides
-// outside of SSA form. Then blocks are merged, which leaves phis with one input, and equal computations. So these phases
-// run again: 23, the cleanups and value numbering in SSA form, 73, 164 and 15. This repeats until 15 decides no branch,
-// TURNS times at most. Otherwise oriopt would change its own output again.
+// outside of SSA form. Then blocks are merged, which leaves phis with one input, and equal computations. So these
+// phases run again: 23, the cleanups and value numbering in SSA form, 73, 164 and 15. This repeats until 15 decides no
+// branch, TURNS times at most. Otherwise oriopt would change its own output again.
 //
 //     @P0 bra b2; R2 = add.s32 R1, R0            @P0 bra b2
 //     b2: @P0 bra b3; R3 = add.s32 R0, R1   ->   R2 = add.s32 R1, R0
@@ -21,12 +21,14 @@ enum { TURNS = 3 };
 // Converts the function into SSA form, optimizes it, and converts it back. True if OriBranchOpt then decides a branch.
 static bool run_window(Ctx *ctx, Fn *fn)
 {
-    static const int window[] = {
-        PH_GENERAL_OPTIMIZE_MID, PH_GVN_CSE,        PH_REASSOCIATE,    PH_INFER_SPACES,           PH_EQUAL_PHIS,
-        PH_LIVE_DEAD_THIRD,      PH_REDUNDANT_PHIS, PH_LATE_COMMONING, PH_GENERAL_OPTIMIZE_LATE2, PH_FORM_LOP3};
+    static const int window[] = {PH_GENERAL_OPTIMIZE_MID, PH_GVN_CSE,        PH_REASSOCIATE,
+                                 PH_INFER_SPACES,         PH_EQUAL_PHIS,     PH_LIVE_DEAD_THIRD,
+                                 PH_REDUNDANT_PHIS,       PH_LATE_COMMONING, PH_GENERAL_OPTIMIZE_LATE2};
     phase_subpass(ctx, fn, PH_GENERATE_MOV_PHI);
     for (size_t k = 0; k < ARRAY_LEN(window) && fn->form == FORM_SSA; k++)
         phase_subpass(ctx, fn, window[k]);
+    if (fn->form == FORM_SSA && phase_plan_has(ctx->running, PH_FORM_LOP3))
+        phase_subpass(ctx, fn, PH_FORM_LOP3);
     phase_subpass(ctx, fn, PH_CONVERT_MOV_PHI);
     if (fn->form == FORM_SSA)
         return false;  // 73 is disabled

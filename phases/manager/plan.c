@@ -348,6 +348,14 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
            add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
 }
 
+bool phase_plan_has(const Plan *plan, int row)
+{
+    for (uint32_t k = 0; k < plan->at.n; k++)
+        if (plan->at.at[k].row == row)
+            return true;
+    return false;
+}
+
 // Returns the stage of a plan after its last module phase.
 static Stage last_stage(const Plan *plan)
 {

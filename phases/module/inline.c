@@ -396,15 +396,6 @@ static bool absorb(Inlining *in, uint32_t node)
     return c->absorbed;
 }
 
-// True if a plan has a row. A pragma may give a function a plan of its own.
-static bool plan_has(const Plan *plan, int row)
-{
-    for (uint32_t k = 0; k < plan->at.n; k++)
-        if (plan->at.at[k].row == row)
-            return true;
-    return false;
-}
-
 static void visit(Inlining *in, uint32_t node, bool may_absorb)
 {
     Ctx *ctx = in->ctx;
@@ -425,7 +416,7 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
         in->naive[node] |= knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED) >= knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD);
         ctx->optimized = !in->naive[node];
         bool changed =
-            plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
+            phase_plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
         if (changed)
             phase_changed(fn);
         in->progress |= changed;
