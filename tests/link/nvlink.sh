@@ -49,6 +49,47 @@ same small/synthetic.cubin linked
 no_leftovers
 rm args linked
 
+exits 'options of nvlink' 0 "$ORILINK" --nvlink=./stand-in --kernels-used=main -preserve-relocs -m64 --Werror -g -w \
+    -Xptxas -v,-w -Ofc max --time=- --output-file linked synthetic.cubin
+printf '%s\n' -arch=sm_80 --ignore-host-info --preserve-relocs --machine=64 --warning-as-error --debug \
+    --disable-warnings --Xptxas=-v,-w --Ofast-compile=max --time=- 0-synthetic.cubin -o linked >expected
+same expected args
+rm args linked
+exits 'options without nvlink' 0 "$ORILINK" -preserve-relocs -w -o small synthetic.cubin
+silent err
+exits 'another machine' 2 "$ORILINK" -m 32 synthetic.cubin
+says err "32"
+exits 'a refused option' 2 "$ORILINK" -ghls=lcs-aug synthetic.cubin
+says err "of nvlink is not supported: nvlink makes no link then; run it alone"
+exits 'an options file' 2 "$ORILINK" --options-file x synthetic.cubin
+says err "option '--options-file' of nvlink is not supported: write @FILE instead"
+
+# orilink knows each option of the installed nvlink, long and short, and the table has no others.
+name='options of nvlink --help'
+if have nvlink; then
+    nvlink --help | sed -n 's/^--\([A-Za-z-]*\).* \(<[^>]*>[^ ]*\)\{0,1\} *(-\([A-Za-z-]*\)).*/\1 \3/p
+        s/^--\(register-link-binaries\) .*/\1 \1/p' >pairs
+    tr ' ' '\n' <pairs | sort -u >want
+    [ "$(wc -l <pairs)" -gt 40 ] && ok || bad "nvlink --help is not understood"
+    is "$(wc -l <pairs | tr -d ' ')" "$(nvlink --help | grep -c '^--')"
+    while read -r option; do
+        "$ORILINK" "-$option" >out 2>err </dev/null
+        ! grep -q 'unknown option' err && ok || bad "unknown: -$option"
+    done <want
+    sed -n -e 's/^\(PASSED\|REFUSED\)_SAME([A-Z_]*, "\([^"]*\)".*/\2/p' \
+        -e 's/^\(PASSED\|REFUSED\)([A-Z_]*, "\([^"]*\)", [A-Z]*, "[^"]*", "\([^"]*\)".*/\2 \3/p' \
+        "$root/tools/orilink/orilink.def" | tr ' ' '\n' | sort -u >have
+    [ "$(wc -l <have)" -gt 25 ] && ok || bad "orilink.def is not understood"
+    is "$(comm -13 want have)" ''
+    # Options that take a value there take one here.
+    nvlink --help | sed -n 's/^--\([A-Za-z-]*\) <.*/\1/p' | while read -r option; do
+        "$ORILINK" "--$option" 2>&1 </dev/null | grep -q "requires a value\|is not supported" || echo "$option"
+    done >without
+    is "$(cat without)" ''
+else
+    skip "there is no nvlink: options are not compared with those of nvlink --help"
+fi
+
 exits 'lists' 0 "$ORILINK" --nvlink=./stand-in --dce=documented --kernels-used=main --variables-used=x,y -o linked \
     synthetic.cubin
 printf '%s\n' -arch=sm_80 --kernels-used main --variables-used x --variables-used y 0-synthetic.cubin -o linked >expected

@@ -28,6 +28,18 @@ own_of() { case $1 in ori-ptxas) echo ori- ;; esac; }
 options_of() {
     sed -n 's/^\(OPTION\|PTXAS\|PTXAS_SAME\)([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|"[A-Za-z-]*", [A-Z_]*, \|PLAIN, \|AS_IS, \|\)"\(.*\)")$/\2	\3	\4	\6/p' \
         "$(table_of "$1")"
+    [ "$1" != orilink ] || options_of_nvlink
+}
+# The options of nvlink that orilink does not obey, with both spellings.
+options_of_nvlink() {
+    awk -F '"' '/^(PASSED|REFUSED)/ {
+        split($3, kind, /[, ]+/)
+        same = $1 ~ /_SAME/
+        text = ($1 ~ /^REFUSED/ ? "refused: " : "") $(same ? 6 : 8)
+        print $2 "\t" kind[2] "\t" $4 "\t" text
+        if (!same)
+            print $6 "\t" kind[2] "\t" $4 "\tthe same as --" $2
+    }' "$(table_of orilink)"
 }
 
 # -- Install and uninstall ---------------------------------------------------------------------------------------------
@@ -165,7 +177,9 @@ for p in $names; do
     man="$share/man/man1/$p.1"
     options_of "$p" >"$work/options"
     name="$p: the table"
-    is "$(grep -E '^(OPTION|PTXAS|PTXAS_SAME)\(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
+    rows=$(grep -E '^(OPTION|(PTXAS|PASSED|REFUSED)(_SAME)?)\(' "$(table_of "$p")" | grep -v ', LINE, "' |
+        awk '{ n += /^(PASSED|REFUSED)\(/ ? 2 : 1 } END { print n }')
+    is "$rows" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
     # A help text describes the option, and begins with no question word.
     is "$(awk -F '\t' 'tolower($4) ~ /^(what|whether|which|where|how) / { print $1 }' "$work/options")" ""

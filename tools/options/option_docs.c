@@ -341,7 +341,8 @@ int program_next(const Program *program, OptionParser *p, Out *out)
     name += strncmp(name, "ori-", 4) == 0 ? 4 : 0;
     if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
         program_help(program, out);
-    } else if (strcmp(name, "version") == 0 || (strcmp(name, "v") == 0 && strstr(p->option->help, "--version"))) {
+    } else if (strcmp(name, "version") == 0 ||
+               ((strcmp(name, "v") == 0 || strcmp(name, "V") == 0) && strstr(p->option->help, "--version"))) {
         out_fmt(out, "%s " ORI_VERSION "\n", program->name);
     } else if (strcmp(name, "generate") != 0) {
         return id;

@@ -12,12 +12,30 @@
 
 enum {
 #define OPTION(id, ...) OPT_##id,
+#define PASSED OPTION
+#define PASSED_SAME OPTION
+#define REFUSED OPTION
+#define REFUSED_SAME OPTION
 #include "tools/orilink/orilink.def"
 #undef OPTION
 };
 
 static const Option options[] = {
 #define OPTION(id, name, kind, arg, help) {OPT_##id, name, ARG_##kind, arg, help},
+#include "tools/orilink/orilink.def"
+#undef OPTION
+};
+
+// Options of nvlink that orilink does not obey.
+static const struct {
+    int id;
+    const char *refused;  // the reason; NULL: the runs of nvlink get the option
+} of_nvlink[] = {
+#define OPTION(id, ...)
+#define PASSED(id, ...) {OPT_##id, NULL},
+#define PASSED_SAME PASSED
+#define REFUSED(id, name, kind, arg, brief, reason) {OPT_##id, reason},
+#define REFUSED_SAME(id, name, kind, arg, reason) {OPT_##id, reason},
 #include "tools/orilink/orilink.def"
 #undef OPTION
 };
@@ -108,7 +126,8 @@ static bool read_target(Driver *d, const char *value)
 static bool take_file_option(Driver *d, int id, const char *value)
 {
     switch (id) {
-    case OPT_OUTPUT: d->output = value; break;
+    case OPT_OUTPUT:
+    case OPT_OUTPUT_LONG: d->output = value; break;
     case OPT_NVLINK: d->links = true, d->nvlink.program = value; break;
     case OPT_XNVLINK: add_names(d, &d->nvlink.options, value); break;
     case OPT_VERIFY_LINK: d->nvlink.verify = true; break;
@@ -134,10 +153,13 @@ static bool take_seed(Driver *d, int id, const char *value)
     case OPT_IGNORE_HOST_INFO: seeds->ignore_host_info = true; break;
     case OPT_RELOCATABLE:
     case OPT_RELOCATABLE_SHORT: seeds->relocatable = true; break;
-    case OPT_LTO: seeds->lto = true; break;
+    case OPT_LTO:
+    case OPT_LTO_LONG:
+    case OPT_DLTO: seeds->lto = true; break;
     case OPT_FORCE_PARTIAL_LTO: seeds->force_partial_lto = true; break;
     case OPT_ROOT: seeds->root = value; break;
-    case OPT_EXTRA_WARNINGS: d->extra_warnings = true; break;
+    case OPT_EXTRA_WARNINGS:
+    case OPT_EXTRA_WARNINGS_SHORT: d->extra_warnings = true; break;
     case OPT_OPTIMIZE: d->optimizes_data_layout = true; break;
     case OPT_NO_OPT: d->no_opt = true; break;
     case OPT_VERBOSE_LAYOUT: d->verbose_layout = true; break;
@@ -180,6 +202,37 @@ static bool take_choice(Driver *d, int id, const OptionParser *p)
     return choice >= 0 || program_bad_value(&program, p, NULL);
 }
 
+// Adds an option to those of the runs of nvlink, with its long name, which is the first one of the table.
+static void pass_on(Driver *d, int id, const char *value)
+{
+    const Option *o = options;
+    while (o->id != id)
+        o++;
+    char *text = arena_alloc(&d->link.arena, strlen(o->name) + (value ? strlen(value) : 0) + sizeof "--=");
+    sprintf(text, value ? "--%s=%s" : "--%s", o->name, value);
+    VEC_PUSH(&d->link.arena, &d->nvlink.options, text);
+}
+
+// Takes an option of nvlink that has no effect here. Sets *ok to false after an error message. False: it is another
+// option.
+static bool take_of_nvlink(Driver *d, int id, const OptionParser *p, bool *ok)
+{
+    const Option *o = p->option;
+    for (size_t k = 0; k < ARRAY_LEN(of_nvlink); k++) {
+        if (of_nvlink[k].id != id)
+            continue;
+        if (of_nvlink[k].refused)
+            *ok = program_fail_at(&program, p, "option '%s%s' of nvlink is not supported: %s", option_dashes(o),
+                                  o->name, of_nvlink[k].refused);
+        else if (id == OPT_MACHINE && option_choice(o, p->value) < 0)
+            *ok = program_bad_value(&program, p, NULL);
+        else
+            pass_on(d, id, p->value);
+        return true;
+    }
+    return false;
+}
+
 static Status check_command_line(const Driver *d)
 {
     if (!d->operands.n) {
@@ -214,7 +267,11 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
             *done = true;
             return ST_OK;
         }
-        if (id == OPT_ARCH || id == OPT_DCE || id == OPT_OCG || id == OPT_MERGE || id == OPT_REPORT) {
+        bool ok = true;
+        if (take_of_nvlink(d, id, &p, &ok)) {
+            if (!ok)
+                return ST_USAGE;
+        } else if (id == OPT_ARCH || id == OPT_DCE || id == OPT_OCG || id == OPT_MERGE || id == OPT_REPORT) {
             if (!take_choice(d, id, &p))
                 return ST_USAGE;
         } else if (!take_file_option(d, id, p.value) && !take_seed(d, id, p.value)) {
