@@ -207,7 +207,7 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 {
     if (e->nofold || ((e->op == OP_DIV || e->op == OP_REM) && !e->f && !divides(e, in)))
         return false;
-    if (e->op == OP_FNS && (in[1].lo & UINT32_MAX) > 31)
+    if (e->op == OP_FNS && ((in[1].lo & UINT32_MAX) > 31 || (in[2].lo & UINT32_MAX) == 0x80000000))
         return false;
     if ((e->op == OP_BFE || e->op == OP_BFI) && !is_in_field(e, in))
         return false;
