@@ -298,6 +298,8 @@ struct Ctx {
     const struct ConstantTables *tables;  // phases/module/module.h, of the module while OriInline runs; NULL = none
     bool has_calls;                       // module_has_calls(), of the module before the first phase
     bool has_variables;                   // the same of globalopt_has_variables()
+    bool reads_counted;                   // `variable_reads` belongs to the module
+    uint32_t variable_reads[2];           // after the last GlobalOpt: reads of variables by space, generic reads
     uint32_t recipes;                     // bit per recipe: the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero = none

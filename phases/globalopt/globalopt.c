@@ -12,7 +12,7 @@
 //     C           a variable replaces memory of malloc (malloc.c); off by default, each field gets memory
 //                 (malloc_fields.c)
 //
-// The row runs again after slot 73: forwarding has then replaced loads of a variable, so nothing may read it any more.
+// The row runs again after slot 73 if reads have gone: forwarding has replaced loads, so nothing may read a variable.
 // OriReoptimize optimizes the functions that this changes.
 //
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
@@ -105,9 +105,42 @@ static bool run_round(Globals *g)
     return progress || g->promoted;
 }
 
+// Counts the instructions that may read variables: those that name the space of one, and generic ones.
+static void count_reads(const Ctx *ctx, const Module *m, uint32_t reads[static 2])
+{
+    reads[0] = reads[1] = 0;
+    for (uint32_t k = 0; k < m->fns.n; k++) {
+        const Fn *fn = m->fns.at[k];
+        if (!fn || !(fn->flags & FN_DEFINED))
+            continue;
+        FOR_BLOCKS(fn, b)
+            FOR_INSTRS(fn, b, id) {
+                const Desc *d = ir_desc(fn, ir_instr(fn, id));
+                if (!(d->traits & TR_READ))
+                    continue;
+                Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+                bool internal = ctx->internalized && (space == SP_GLOBAL || space == SP_CONST);
+                reads[0] += space == SP_SHARED || internal;
+                reads[1] += space == SP_GENERIC || space == SP_NONE;
+            }
+    }
+}
+
+// True if the row has run, and no read of a variable has gone since. Then it would find nothing new.
+static bool has_settled(const Ctx *ctx, const Module *m)
+{
+    uint32_t reads[2];
+    if (!ctx->has_variables || !ctx->reads_counted)
+        return false;
+    count_reads(ctx, m, reads);
+    return reads[0] >= ctx->variable_reads[0] && reads[1] >= ctx->variable_reads[1];
+}
+
 bool phase_global_opt(Ctx *ctx, Module *m)
 {
     bool progress = false;
+    if (has_settled(ctx, m))
+        return false;
     Knobs knobs;
     knobs_init(&knobs, ctx->settings, &ctx->heap);
     if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE) && !ctx->plan.off[PH_DEAD_FUNCTIONS])
@@ -121,6 +154,9 @@ bool phase_global_opt(Ctx *ctx, Module *m)
         if (!g.again)
             break;
     }
+    if (ctx->has_variables)
+        count_reads(ctx, m, ctx->variable_reads);
+    ctx->reads_counted = ctx->has_variables;
     knobs_merge_reads(&knobs, ctx->knobs.read);
     knobs_free(&knobs);
     return progress;

@@ -375,6 +375,7 @@ void batch_run(Batch *b)
     ctx->wanted_user = b->user;
     ctx->has_calls = b->whole && module_has_calls(b->module);
     ctx->has_variables = b->whole && globalopt_has_variables(ctx, b->module);
+    ctx->reads_counted = false;
     if (b->whole)
         phase_note_input(ctx, b->module);
     for (ctx->staged = false; phase_next_stage(ctx);) {
