@@ -9,9 +9,9 @@
 //     ReportInitialRepresentation@9
 //     OriRemoveRedundantMov@9          ; if the function has a move of a register
 //
-// Recipes that lose on ptxas are off. The knob NvOptRecipes selects recipes: those that are on (`on`), all, none (`off`,
-// only the slots run), or a list. If phase 1 is disabled, the default plan has no recipes. In a named plan without phase 1, recipes run for any
-// function.
+// Recipes that lose on ptxas are off. The knob NvOptRecipes selects recipes: those that are on (`on`), all, none
+// (`off`, only the slots run), or a list. If phase 1 is disabled, the default plan has no recipes. In a named plan
+// without phase 1, recipes run for any function.
 //
 // Does not do: change the function.
 // Documented: the phase exists, applies recipes by name, and a knob turns recipes off. Inferred: the conditions.

@@ -22,8 +22,9 @@ extern const RecipeInfo recipe_info[RECIPE_COUNT];
 /* recipes.c */
 // Returns the recipe that runs this row after this slot; -1 if there is none.
 int recipe_at(int row, int slot);
-// Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL: those that are on), `all`, `off`, or a list of `Name@slot` or `Name`
-// (for all of its slots), with the separators of lists of phases. False: `why` names the wrong entry.
+// Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL: those that are on), `all`, `off`, or a list of
+// `Name@slot` or `Name` (for all of its slots), with the separators of lists of phases. False: `why` names the wrong
+// entry.
 bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500]);
 
 #endif

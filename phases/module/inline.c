@@ -415,8 +415,8 @@ static void visit(Inlining *in, uint32_t node, bool may_absorb)
         knobs_enter_phase(&ctx->knobs, PH_INLINE);
         in->naive[node] |= knob_int(&ctx->knobs, KNOB_INLINE_OPTIMIZED) >= knob_int(&ctx->knobs, KNOB_INLINE_THRESHOLD);
         ctx->optimized = !in->naive[node];
-        bool changed =
-            phase_plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) && inline_and_prepare(in, fn, callee);
+        bool changed = phase_plan_has(plan, PH_INLINE) && knob_spend(&ctx->knobs, KNOB_OPT_BUDGET) &&
+                       inline_and_prepare(in, fn, callee);
         if (changed)
             phase_changed(fn);
         in->progress |= changed;

@@ -331,7 +331,8 @@ TEST(plan_recipe_texts)
         {"164,164", 3, NULL},
         {"off,164", 0, "NvOptRecipes: unknown phase 'off'"},
         {"9", 0,
-         "NvOptRecipes: '9' is not a recipe; expected on, all, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"},
+         "NvOptRecipes: '9' is not a recipe; expected on, all, off, or recipes such as "
+         "ConvertMemoryToRegisterOrUniform@3"},
         {"OriRemoveRedundantMov@9+OriCopyProp", 0, "NvOptRecipes: 'OriCopyProp' is not a recipe"},
         {"OriRemoveRedundantMov@", 0, "expected a phase number"},
     };
