@@ -433,10 +433,15 @@ static bool remove_first(Ctx *ctx, Fn *fn)
 }
 
 // Builds a function `mov; mov; ret`, in a context for this backend.
+// Plans a function, with all recipes.
 static void start(Fixture *f, const SmBackend *backend, const char *named)
 {
     static char why[500];
+    static const char recipes[] = "NvOptRecipes=all";
     fixture_open(f);
+    KnobStore *knobs = phase_knobs(&f->ctx.arena);
+    CHECK(knob_read_text(knobs, KS_ENVIRONMENT, recipes, strlen(recipes), KNOB_NO_OFFSET, &f->ctx.diag));
+    f->ctx.settings = knobs;
     Fn *fn = f->fn;
     BlockId a = add_block(fn, 0);
     for (int k = 0; k < 2; k++)
