@@ -1002,9 +1002,9 @@ error 8 'DUMPIR=CalcRegisterMap' \
 error 22 'EnableGvnCsePerInstr=add+mull' "unknown instruction 'mull'; did you mean mul?"
 error 22 'EnableGvnCsePerInstr=Add' "unknown instruction 'Add'; did you mean add?"
 error 14 'NvOptRecipes=GvnCse' \
-    "NvOptRecipes: 'GvnCse' is not a recipe; expected on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+    "NvOptRecipes: 'GvnCse' is not a recipe; expected on, all, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
-    "NvOptRecipes: 'OriRemoveRedundantMov@10' is not a recipe; expected on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+    "NvOptRecipes: 'OriRemoveRedundantMov@10' is not a recipe; expected on, all, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP?"
 # Errors in conditions.
 error 1 'WHEN' "WHEN has no condition; $condition"
