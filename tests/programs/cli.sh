@@ -386,7 +386,7 @@ for try in sm_80:9.0:sm_80:lop3 sm_80:9.0:sm_35:xor sm_35:9.0:sm_80:xor sm_80:4.
 	ret;
 }
 END
-    run "$arch makes of $text" 0 -arch "$arch" logic.ptx
+    run "$arch makes of $text" 0 --knob NvOptRecipes=all -arch "$arch" logic.ptx
     says out "${try##*:}.b32"
 done
 run "pipeline for a module" 0 --print-pipeline good.ptx
@@ -1031,7 +1031,7 @@ name="Ori from standard input"
 "$ORIOPT" -x ori --named-phases=NOP - <good.ori >again.ori 2>err
 same good.ori again.ori
 run "x says PTX" 1 -x ptx good.ori
-says err "expected a directive such as .visible"
+says err "this is Ori text, not PTX; use -x ori"
 run "x says Ori" 1 -x ori good.ptx
 run "x of something else" 2 -x llvm good.ptx
 run "emit of something else" 2 --emit=llvm good.ptx
