@@ -436,7 +436,6 @@ static void put_targets(Writer *w, const List *list)
     }
 }
 
-// Prints a local symbol: a variable, a prototype, or a table.
 static void put_preserve(Writer *w, const char *word, uint32_t number1)
 {
     if (!number1)
@@ -445,6 +444,7 @@ static void put_preserve(Writer *w, const char *word, uint32_t number1)
     out_u64(w->out, number1 - 1);
 }
 
+// Prints a local symbol: a variable, a prototype, or a table.
 static void put_local(Writer *w, const Sym *s)
 {
     if (s->flags & SYM_GONE)

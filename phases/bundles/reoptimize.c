@@ -11,7 +11,8 @@
 //     b2: @P0 bra b3; R3 = add.s32 R0, R1   ->   R2 = add.s32 R1, R0
 //     b3:                                        b3:
 //
-// Must not fire: if these runs did neither, unless the sub-pass was requested by name.
+// Must not fire: if OriBranchOpt has decided no branch there and GlobalOpt has changed nothing, unless the sub-pass was
+// requested by name.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/bodies.h"

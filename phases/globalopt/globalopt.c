@@ -12,7 +12,8 @@
 //     C           a variable replaces memory of malloc (malloc.c); off by default, each field gets memory
 //                 (malloc_fields.c)
 //
-// The row runs again after slot 73 if reads have gone: forwarding has replaced loads, so nothing may read a variable.
+// The row runs again after slot 73 if there are fewer reads: where forwarding has replaced the last load of a variable,
+// its stores are dead.
 // OriReoptimize optimizes the functions that this changes.
 //
 // Dead code is removed from functions with unused addresses of a variable that has lost its accesses.
@@ -146,7 +147,7 @@ bool phase_global_opt(Ctx *ctx, Module *m)
     if (!knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE) && !ctx->plan.off[PH_DEAD_FUNCTIONS])
         progress = phase_dead_functions(ctx, m);
     for (int round = 0; round < ROUNDS && !knob_is_set(&knobs, KNOB_GLOBAL_OPT_DISABLE); round++) {
-        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs, .first = !round && !ctx->runs[PH_GLOBAL_OPT]};
+        Globals g = {.ctx = ctx, .m = m, .knobs = &knobs, .first = !round && !ctx->reads_counted};
         arena_init(&g.scratch, &ctx->heap);
         bool changed = run_round(&g);
         arena_free(&g.scratch);

@@ -5,11 +5,10 @@
 // uses. If all operands of a pure instruction are constants, the evaluator computes the result, and a move of the
 // result replaces the instruction. The evaluator reports results that differ between machines; these are not folded.
 // A constant also replaces a value whose bits are all known (value ranges). Other instructions are matched against the
-// rules of fold_rules.def. Rules are found by the form of their root
-// (opcode, comparison and types) and by the sources of its operands. Patterns look through moves, and match a
-// definition of an operand only if it is unguarded, is the only definition of its register, and dominates all uses. So
-// the operands of the definition have the same values at the root. Sums of a register and a constant become base and
-// offset of an access.
+// rules of fold_rules.def. Rules are found by the form of their root (opcode, comparison and types) and by the sources
+// of its operands. Patterns look through moves, and match a definition of an operand only if it is unguarded, is the
+// only definition of its register, and dominates all uses. So the operands of the definition have the same values at
+// the root. Sums of a register and a constant become base and offset of an access.
 //
 //     R1 = mov.b32 3; R2 = shl.b32 R1, 2             R1 = mov.b32 3; R2 = mov.b32 12
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4

@@ -115,7 +115,7 @@ typedef struct Fold {
     FoldForms *forms;
     RegId nregs;          // registers at the start
     uint8_t *kept;        // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
-    uint8_t *not_added;   // by RegId below nregs: it has a use by no 64-bit sum or address; NULL = not computed yet
+    uint8_t *not_added;   // by RegId below nregs: it has a use that is no sum, index or address; NULL = not computed yet
     VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
     VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
