@@ -113,10 +113,10 @@ typedef struct Fold {
     bool spent;     // FoldBudget is spent
     bool asks;      // sources_agree() may be false for some instruction
     FoldForms *forms;
-    RegId nregs;          // registers at the start
-    uint8_t *kept;        // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
-    uint8_t *not_added;   // by RegId below nregs: it has a use that is no sum, index or address; NULL = not computed yet
-    VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
+    RegId nregs;         // registers at the start
+    uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
+    uint8_t *not_added;  // by RegId below nregs: it has a use that is no sum, index or address; NULL = not computed yet
+    VEC(uint32_t) from;  // by RegId: FROM_* or form of registers with one unguarded definition
     VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
     uint32_t nested;    // results that are being built
