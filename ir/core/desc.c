@@ -413,6 +413,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
         return true;
     }
     case 's': emit(m, (Slot){.flags = SL_REG, .type = TY_S64, .rejects = 1 << TC_F | 1 << TC_P}); return true;
+    case 'M': emit(m, typed(TY_S32, SL_LANES)); return true;
     case 'x': emit(m, typed(TY_B64, 0)); return true;
     case 'y': emit(m, (Slot){.flags = SL_REG | SL_IMM | SL_NOT, .type = TY_S32}); return true;
     case 'q': emit(m, typed(TY_PRED, 0)); return true;
@@ -668,7 +669,8 @@ static const char *letter_words(char letter)
     case 'n':
     case 'o':
     case 't':
-    case 'T': return "32-bit src";
+    case 'T':
+    case 'M': return "32-bit src";
     case 'q': return "predicate";
     case 'Q': return "[predicate if .and .or .xor]";
     case 'K': return "[src if .cas]";

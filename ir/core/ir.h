@@ -206,6 +206,7 @@ typedef enum {
     SL_NOT = 1 << 11,     // `!` may negate the operand
     SL_AS_DEF = 1 << 12,  // has the width of the (one) definition
     SL_BARE = 1 << 13,    // with SL_SINK: no sink under a guard, since ptxas 13.0 crashes (ir/ptx/defects.def)
+    SL_LANES = 1 << 14,   // the mask of the lanes that execute a collective together
 } SlotFlag;
 
 typedef struct Slot {

@@ -2,8 +2,9 @@
 // Estimates what inlining a call costs, in instructions.
 //
 // The size of a callee is its number of instructions after its own optimization. Accesses of its parameters do not
-// count, since they become moves. Local memory that was not promoted counts, since the caller gets it, too. GlobalOpt
-// is asked for the loads that it removes once it knows the addresses that the call passes.
+// count, since they become moves. A move of a constant to a register of one definition does not count, since ptxas
+// makes it an immediate. Local memory that was not promoted counts, since the caller gets it, too. GlobalOpt is asked
+// for the loads that it removes once it knows the addresses that the call passes.
 #include "phases/module/module.h"
 
 enum {
@@ -18,7 +19,8 @@ static bool is_free(const Fn *fn, const Instr *i)
     const Desc *d = ir_desc(fn, i);
     bool access = d->op == OP_LD || d->op == OP_ST;
     Operand base = access ? *ir_use(fn, i, 0) : op_none();
-    return d->traits & TR_MARKER || i->flags & IF_IMPLICIT ||
+    bool constant = d->op == OP_MOV && op_is_const(*ir_use(fn, i, 0)) && op_in_ssa(fn, *ir_def(fn, i, 0));
+    return d->traits & TR_MARKER || i->flags & IF_IMPLICIT || (constant && !ir_guarded(i)) ||
            (op_kind(base) == K_SYM && op_index(base) & SYM_LOCAL && ir_sym(fn, op_index(base))->kind == SYM_FORMAL);
 }
 
