@@ -663,11 +663,12 @@ static bool is_unknown(const Look *l, Operand o, int asked)
     return range_is_full(&range);
 }
 
-// Returns the range of an operand. Conditions apply `asked` definitions deep.
+// Returns the range of an operand. Conditions apply `asked` definitions deep, besides moves.
 static ValueRange range_of_operand(const Look *l, Operand o, int asked)
 {
     const Fn *fn = l->k->fn;
     uint32_t bits = bits_of(fn, o);
+    o = l->here && op_is_reg(o) && !o.mods ? copy_source(fn, l->k->a, o) : o;
     if (op_is_const(o) && !o.mods && bits)
         return range_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);

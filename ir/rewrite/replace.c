@@ -112,6 +112,18 @@ static void rewrite_use(Sweep *s, const Instr *i, uint32_t k)
     *o = by;
 }
 
+// True if the instruction that defines the one operand reads the other one, as in x + (y - x).
+static bool is_nested(const Fn *fn, Operand o, Operand in)
+{
+    const Analyses *a = fn->analyses;
+    InstrId def = op_is_reg(o) && op_is_reg(in) && a && a->valid & AN_DEF ? def_of(a, op_index(in)) : 0;
+    const Instr *i = ir_instr(fn, def);
+    bool reads = false;
+    for (uint32_t k = 0; k < 2 && def && k < ir_nuse(i); k++)
+        reads |= op_same(*ir_use(fn, i, k), o);
+    return reads;
+}
+
 // Notes what a phase tells of an instruction with rewritten uses.
 static void note_rewritten(ReplaceMap *map, const Instr *i)
 {
@@ -119,7 +131,8 @@ static void note_rewritten(ReplaceMap *map, const Instr *i)
     const Operand *uses = ir_use(map->fn, i, 0);
     map->conditions |= op == OP_SETP || op == OP_SELP;
     map->phis |= op == OP_PHI;
-    map->equal |= ir_nuse(i) > 1 && op_same(uses[0], uses[1]);
+    map->equal |= ir_nuse(i) > 1 && (op_same(uses[0], uses[1]) || is_nested(map->fn, uses[0], uses[1]) ||
+                                     is_nested(map->fn, uses[1], uses[0]));
 }
 
 static void rewrite_uses(Sweep *s, const Instr *i)

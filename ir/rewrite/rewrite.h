@@ -20,7 +20,7 @@ typedef struct ReplaceMap {
     RegId nregs;      // number of registers when the map was made; newer ones are not replaced
     uint32_t n;       // number of replaced registers
     uint32_t moves;   // after replace_apply(): number of moves that it inserted
-    bool equal;       // the same: the first two uses of an instruction became equal
+    bool equal;       // the same: the first two uses of an instruction became equal, or one the operand of the other
     bool conditions;  // the same: operands of comparisons or selects were replaced
     bool phis;        // the same: inputs of phis were replaced
 } ReplaceMap;

@@ -29,9 +29,9 @@ typedef struct SubPass {
 } SubPass;
 
 // A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Folding reads
-// only those of one instruction: where OriCommoning and its like made others equal, or left a value with one use, it
-// would fold nothing in the samples (tried). Equal guards give copies. Without an edge a phi has fewer inputs, and a
-// block may have a dominating condition. Late commoning shares more where fewer values are live.
+// only those of one instruction, or of one and the definition of the other operand: where OriCommoning and its like
+// made others equal, it would fold nothing in the samples (tried). Equal guards give copies. Without an edge a phi has
+// fewer inputs, and a block may have a dominating condition. Late commoning shares more where fewer values are live.
 static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS | FEWER_EDGES, DEFINITIONS | USES},
@@ -40,10 +40,10 @@ static const SubPass sub_passes[] = {
     {PH_FOLD, DEFINITIONS | EQUAL_USES | CONSTANTS | FEWER_USES | FEWER_EDGES | CHAINS, CONSTANTS | USES},
     {PH_COPY_PROP, DEFINITIONS | CONSTANTS | GUARDS, DEFINITIONS | USES | COPIES},
     {PH_EQUAL_PHIS, PHIS | COPIES | FEWER_EDGES, DEFINITIONS},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS, USES | CONSTANTS | GUARDS},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS, USES | CONSTANTS | GUARDS | FEWER_USES},
     {PH_REASSOCIATE, 0, ALL},
     {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS | FEWER_LIVE,
-     DEFINITIONS | USES | CONSTANTS | GUARDS},
+     DEFINITIONS | USES | CONSTANTS | GUARDS | FEWER_USES},
     {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES | FEWER_LIVE},
 };
 

@@ -41,7 +41,10 @@ static Verdict permits(Redundancy *r, RegId leader, InstrId id)
         return RV_SCOPE;
     if (here || ir_desc(r->fn, i)->traits & TR_READ || is_expensive(r->fn, i))
         return RV_REPLACED;
-    return pressure_permits(&c->pressure, leader, id) ? RV_REPLACED : RV_PRESSURE;
+    bool permitted = pressure_permits(&c->pressure, leader, id);
+    if (c->rules->pressed)
+        *c->rules->pressed |= !permitted;
+    return permitted ? RV_REPLACED : RV_PRESSURE;
 }
 
 bool common_values(Ctx *ctx, Fn *fn, const CommonRules *rules)

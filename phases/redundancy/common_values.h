@@ -11,6 +11,7 @@ typedef struct CommonRules {
     uint32_t window;       // only values of the same block, at most this number of instructions before; 0 = any
     const bool *kept;      // by Opcode: left alone; NULL = none
     RedundancyTest *test;  // further condition; NULL = none. It may not use Redundancy.rules
+    bool *pressed;  // set to true if the register pressure was the reason to keep an instruction; NULL = not asked
 } CommonRules;
 
 /* common_values.c */

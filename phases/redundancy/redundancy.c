@@ -12,6 +12,7 @@
 
 #include "phases/manager/remarks.h"
 #include "phases/redundancy/load_pre.h"
+#include "phases/scalar/fold/fold_rules.h"
 
 /* -- Candidates ----------------------------------------------------------------------------------------- */
 
@@ -233,8 +234,7 @@ static void replace(Redundancy *r, InstrId id, const Operand by[static DEFS_MAX]
         r->guards |= ir_reg(r->fn, op_index(def))->width == W1;
         r->constants |= !op_is_reg(by[k]);
     }
-    if (r->fn->properties & PROP_NO_DEAD)
-        VEC_PUSH(&r->scratch, &r->removed, id);
+    VEC_PUSH(&r->scratch, &r->removed, id);
 }
 
 // Makes the results of an instruction leaders for the next candidates.
@@ -355,6 +355,19 @@ static bool leaves_no_dead(const Redundancy *r)
 
 /* -- The pass ------------------------------------------------------------------------------------------- */
 
+// Lists the registers that have fewer uses once the instructions are removed.
+static void list_read(Redundancy *r)
+{
+    for (uint32_t n = 0; n < r->removed.n; n++) {
+        const Instr *i = ir_instr(r->fn, r->removed.at[n]);
+        for (uint32_t k = i->ndef; k < i->nops; k++) {
+            Operand o = replace_find(&r->map, ir_ops(r->fn, i)[k]);
+            if (op_is_reg(o))
+                VEC_PUSH(&r->scratch, &r->read, op_index(o));
+        }
+    }
+}
+
 // Rewrites the function. Returns the number of moves in place of instructions.
 static uint32_t apply(Redundancy *r, bool *inserts)
 {
@@ -366,6 +379,7 @@ static uint32_t apply(Redundancy *r, bool *inserts)
     if (!r->moves.n && !pre && r->fn->properties & PROP_NO_DEAD && leaves_no_dead(r))
         phase_keeps(r->ctx, PROP_NO_DEAD);
     *inserts = pre && load_pre(r);
+    list_read(r);
     replace_apply(&r->map);
     if (r->splits)
         analysis_drop(r->fn, 0);
@@ -373,11 +387,13 @@ static uint32_t apply(Redundancy *r, bool *inserts)
 }
 
 // Returns the kinds of change (CHANGE_*) of a pass that only replaced registers.
-static uint32_t find_changes(const Redundancy *r)
+static uint32_t find_changes(Redundancy *r)
 {
+    const Analyses *a = analysis_need(r->fn, AN_DEF | AN_NUSES);
+    bool single = rules_match_single(r->fn, a, &r->scratch, r->read.at, r->read.n);
     return CHANGE_USES | (r->map.equal ? CHANGE_EQUAL_USES : 0) | (r->constants ? CHANGE_CONSTANTS : 0) |
            (r->guards ? CHANGE_GUARDS | CHANGE_CONDITIONS : 0) | (r->map.conditions ? CHANGE_CONDITIONS : 0) |
-           (r->map.phis ? CHANGE_PHIS : 0);
+           (r->map.phis ? CHANGE_PHIS : 0) | (single ? CHANGE_FEWER_USES : 0);
 }
 
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves, bool *left)
@@ -410,12 +426,12 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
             rules->finish(&r);
         inserted = apply(&r, &inserts);
     }
+    if (r.replaced && !r.moves.n && !inserts)
+        phase_changes_only(ctx, find_changes(&r));
     arena_free(&r.scratch);
     if (moves)
         *moves = inserted;
     if (left)
         *left = r.left;
-    if (r.replaced && !r.moves.n && !inserts)
-        phase_changes_only(ctx, find_changes(&r));
     return r.replaced;
 }

@@ -115,6 +115,7 @@ struct Redundancy {
     Verdict verdict;        // the same
     uint32_t replaced;      // number of instructions
     VEC(InstrId) removed;   // the instructions that are replaced by operands
+    VEC(RegId) read;        // their operands
     bool guards;            // a predicate was replaced
     bool constants;         // a register was replaced by a constant
     const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet

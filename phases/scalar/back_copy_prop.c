@@ -6,9 +6,10 @@
 // each copy `Rd = mov Rs`. The next definition of Rs above closes the copy. If the copy is the only use of Rs, and
 // there is no obstacle, the definition is renamed to Rd, and the copy is removed. If Rd is named between the two, and
 // the definition is pure with operands that are not written between, the computation moves to the place of the copy
-// instead. If the result is a copy itself, it is opened in turn, so that a chain collapses in one pass. For each
-// register the walk records the last instructions that named it and that wrote it, so it visits each instruction once.
-// While no copy is open, it only looks for moves.
+// instead, or before the moves in front of it: they shift values, and in a second run of the program the computation
+// would stand there, since ssa form has no such moves. If the result is a copy itself, it is opened in turn, so that a
+// chain collapses in one pass. For each register the walk records the last instructions that named it and that wrote
+// it, so it visits each instruction once. While no copy is open, it only looks for moves.
 //
 //     R1 = add.s32 R0, 1; R2 = mov.b32 R1; R3 = mov.b32 R2      ->   R3 = add.s32 R0, 1
 //     R1 = add.s32 R0, 1; R0 = mov.b32 R1                       ->   R0 = add.s32 R0, 1
@@ -184,13 +185,42 @@ static void rename_definition(Fn *fn, const Copied *c)
     def_table_define(fn, c->def);
 }
 
-// Replaces a copy by the computation of its source.
-static void move_computation(Fn *fn, const Copied *c)
+// Returns the first of the moves in front of a copy that do not name its destination; the copy itself if there is none.
+static InstrId first_of_moves(const Fn *fn, InstrId copy)
 {
+    RegId to = op_index(*ir_def(fn, ir_instr(fn, copy), 0));
+    InstrId at = copy;
+    for (InstrId id; (id = ir_instr(fn, at)->prev); at = id) {
+        const Instr *i = ir_instr(fn, id);
+        bool moves = ir_desc(fn, i)->op == OP_MOV && !(i->flags & (IF_PINNED | IF_GUARDED)) && !i->callseq;
+        Operand from = moves ? *ir_use(fn, i, 0) : op_none();
+        bool plain = op_is_const(from) || (op_is_reg(from) && op_index(from) != to);
+        if (!plain || defines(fn, i, to) || first_annotation(fn, id) != id)
+            break;
+    }
+    return at;
+}
+
+// Replaces a copy by the computation of its source. Returns the instruction.
+static InstrId move_computation(BackProp *p, const Copied *c)
+{
+    Fn *fn = p->fn;
     const Instr *i = ir_instr(fn, c->def);
+    bool copies = op_kind(source_of(fn, i)) != K_NONE;
     ir_instr(fn, c->copy)->line = i->line;
     instr_replace(fn, c->copy, i->desc, ir_use(fn, i, 0), ir_nuse(i));
     ir_remove(fn, c->def);
+    InstrId place = copies ? c->copy : first_of_moves(fn, c->copy);
+    if (place == c->copy)
+        return place;
+    const Instr *moved = ir_instr(fn, c->copy);
+    Operand *ops = arena_alloc(&p->scratch, moved->nops * sizeof *ops);
+    memcpy(ops, ir_ops(fn, moved), moved->nops * sizeof *ops);
+    InstrId id = ir_insert_before(fn, place, moved->desc, moved->flags, ops, moved->nops);
+    ir_instr(fn, id)->line = ir_instr(fn, c->copy)->line;
+    p->of[op_index(ops[0])].named = p->of[op_index(ops[0])].written = p->now;  // somewhere between
+    ir_remove(fn, c->copy);
+    return id;
 }
 
 // Removes an instruction that became a move of a register to itself.
@@ -247,9 +277,9 @@ static void remove_copy(BackProp *p, const Copied *c)
         return;
     }
     record_operands(p, ir_instr(fn, c->def));
-    move_computation(fn, c);
-    if (!remove_self_move(fn, c->copy))
-        open_copy(p, c->copy, c->at);
+    InstrId moved = move_computation(p, c);
+    if (!remove_self_move(fn, moved))
+        open_copy(p, moved, c->at);
 }
 
 /* -- The walk ------------------------------------------------------------------------------------------- */

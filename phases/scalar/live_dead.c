@@ -421,30 +421,6 @@ static void drop_uses(Dead *d, const Instr *i)
         drop_use(d, ops[k]);
 }
 
-// True if OriFold may match more patterns, because a register has one use now instead of several. A sum all of whose
-// uses are bases of accesses now is not noticed: OriFold would find nothing more in the samples (tried).
-static bool enables_patterns(Dead *d)
-{
-    const Fn *fn = d->fn;
-    uint16_t *def_op = NEW_ARRAY(&d->scratch, uint16_t, fn->regs.n);  // Opcode by RegId, if it has one use
-    for (uint32_t k = 0; k < d->single.n; k++) {
-        RegId r = d->single.at[k];
-        if (nuses_of(d->a, r) == 1 && def_of(d->a, r))
-            def_op[r] = (uint16_t)ir_desc(fn, ir_instr(fn, def_of(d->a, r)))->op;
-    }
-    bool found = false;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *uses = ir_use(fn, i, 0);
-            for (uint32_t k = 0; k < ir_nuse(i); k++)
-                if (op_is_reg(uses[k]) && def_op[op_index(uses[k])])
-                    found |= rules_want_single_use(ir_desc(fn, i)->op, (Opcode)def_op[op_index(uses[k])]);
-        }
-    }
-    return found;
-}
-
 // Replaces the old values of dead definitions by `undef`, in ssa form.
 static bool drop_old_values(Dead *d, InstrId id)
 {
@@ -590,7 +566,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges, bool *patter
     find_marked(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
     *again = has_empty_latch(fn, d.a);
-    *patterns |= !tells || (d.single.n && enables_patterns(&d));
+    *patterns |= !tells || rules_match_single(fn, d.a, &d.scratch, d.single.at, d.single.n);
     arena_free(&d.scratch);
     *edges |= unreachable || branches;
     if (branches) {

@@ -61,6 +61,7 @@ typedef struct Leaving {
     Classes classes;
     VEC(InstrId) joins;  // phis and instructions with tied uses, in layout order
     VarId *copies;       // by VarId of a definition by a phi or under a guard whose set interferes: its first copy
+    uint32_t *turn;      // by VarId of a definition by a phi: its place among those of the block, in by_use() order
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;
     VEC(VarId) web;
@@ -247,8 +248,10 @@ static void add_copies_of_block(Leaving *l, BlockId b)
     }
     if (l->phis.n > 1)
         qsort(l->phis.at, l->phis.n, sizeof *l->phis.at, by_use);
-    for (uint32_t k = 0; k < l->phis.n; k++)
+    for (uint32_t k = 0; k < l->phis.n; k++) {
+        l->turn[l->classes.var[op_index(*ir_def(fn, ir_instr(fn, l->phis.at[k].id), 0))]] = k;
         add_phi_copies(l, l->phis.at[k].id);
+    }
 }
 
 // Merges the classes of each copy in the deepest loops first; earlier copies first where depths are equal.
@@ -272,6 +275,7 @@ static void merge_classes(Leaving *l)
 {
     const Fn *fn = l->fn;
     l->copies = NEW_ARRAY(&l->scratch, VarId, l->classes.vars.n);
+    l->turn = NEW_ARRAY(&l->scratch, uint32_t, l->classes.vars.n);
     for (uint32_t k = 0; k < l->a->nrpo; k++)
         FOR_INSTRS(fn, l->a->dom.order[k], id)
             add_tied_copies(l, id);
@@ -424,10 +428,15 @@ static void leave_block(Leaving *l, BlockId b)
 {
     Fn *fn = l->fn;
     InstrId id = ir_block(fn, b)->first;
-    for (InstrId next; ir_is_phi(fn, id); id = next) {
-        next = ir_instr(fn, id)->next;
-        leave_phi(l, id);
+    l->phis.n = 0;
+    for (; ir_is_phi(fn, id); id = ir_instr(fn, id)->next) {
+        VarId v = l->classes.var[op_index(*ir_def(fn, ir_instr(fn, id), 0))];
+        VEC_PUSH(&l->scratch, &l->phis, ((OrderedPhi){id, l->phis.n, l->turn ? l->turn[v] : 0, 0}));
     }
+    if (l->phis.n > 1)
+        qsort(l->phis.at, l->phis.n, sizeof *l->phis.at, by_use);
+    for (uint32_t k = 0; k < l->phis.n; k++)
+        leave_phi(l, l->phis.at[k].id);
     parallel_copy_insert(&l->parallel, id);
     for (InstrId next; id; id = next) {
         Instr *i = ir_instr(fn, id);

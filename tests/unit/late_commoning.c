@@ -353,9 +353,15 @@ TEST(late_commoning_tells_changes)
         {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  R5:32 = xor.b32 R3, R4\n  st.global.b32 [16], R5\n"
          "  ret\n",
          true, false, false},
-        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R4, R1\n  @P1 st.global.b32 [16], R3\n"
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R4, 7\n  @P1 st.global.b32 [16], R3\n"
          "  ret\n",
          false, true, false},
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R4, R1\n  @P1 st.global.b32 [16], R3\n"
+         "  ret\n",
+         true, true, false},
+        {"  R3:32 = mul.lo.s32 R1, R2\n  R4:32 = add.s32 R3, R1\n  R5:32 = add.s32 R3, R1\n"
+         "  st.global.v2.b32 [16], {R4, R5}\n  ret\n",
+         true, false, false},
         {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R3, R1\n  @P1 bra b1 else b2\n"
          "b1:\n  bra b3\nb2:\n  bra b3\nb3:\n  R5:32 = mov.phi b1: R4, b2: R1\n  st.global.b32 [16], R5\n  ret\n",
          false, false, true},

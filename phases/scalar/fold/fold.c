@@ -274,6 +274,20 @@ static void record_definitions(Fold *f)
     }
 }
 
+// Visits again the roots that a use has held back, since the walk may have removed that use.
+static void visit_held(Fold *f)
+{
+    uint32_t n = f->held.n;
+    if (f->progress && n)
+        fold_forget_uses(f);
+    for (uint32_t k = 0; k < n && f->progress; k++) {
+        InstrId id = f->held.at[k];
+        f->block = ir_instr(f->fn, id)->block;
+        if (f->block)
+            fold_instr(f, id);
+    }
+}
+
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
     Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF | AN_NUSES), .nregs = fn->regs.n};
@@ -314,6 +328,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
             f.left.n = 0;  // sums that became offsets: no pattern counts their uses
         }
     }
+    visit_held(&f);
     arena_free(&f.scratch);
     if (!f.conditions)
         phase_changes_only(ctx, CHANGE_ALL & ~CHANGE_CONDITIONS);

@@ -115,12 +115,14 @@ typedef struct Fold {
     FoldForms *forms;
     RegId nregs;         // registers at the start
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
-    uint8_t *not_added;  // by RegId below nregs: it has a use that is no sum, index or address; NULL = not computed yet
+    uint8_t *not_added;  // by RegId below nregs: it has a use that is no sum, index or address of its block; NULL = not
+                         // computed yet
     VEC(uint32_t) from;  // by RegId: FROM_* or form of registers with one unguarded definition
     VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
     uint32_t nested;    // results that are being built
     VEC(InstrId) left;  // definitions whose only use was an operand that a rule replaced
+    VEC(InstrId) held;  // roots whose result had a use that is no sum, or takes no offset
     bool calls_found;   // `calls` is computed
     uint32_t ncalls;
     BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops
@@ -133,6 +135,8 @@ typedef struct Fold {
     bool conditions;  // comparisons, selects, predicates or guards were folded
 } Fold;
 
+// Forgets which results have only uses that are sums, or take offsets (fold_match.c).
+void fold_forget_uses(Fold *f);
 // Drops the roles of the descriptors of other functions (fold_match.c).
 void fold_start_roles(Fold *f);
 // Computes the properties of the instructions of a descriptor (fold_match.c).

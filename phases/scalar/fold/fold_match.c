@@ -58,8 +58,16 @@ static bool is_added(const Fn *fn, const Instr *i, uint32_t use)
     }
 }
 
-// Finds registers with a use that is neither a sum, an index nor an address, also through moves. The walk visits uses
-// before definitions, except inputs of phis; a phi is neither.
+static bool is_defined_in(const Fold *f, RegId r, BlockId block)
+{
+    InstrId def = def_of(f->a, r);
+    return def && ir_instr(f->fn, def)->block == block;
+}
+
+// Finds registers with a use that is neither a sum, an index nor an address of their block, also through moves. In
+// another block, ptxas extends the sign where it adds, but keeps a value without a sign in two registers (a kernel of
+// bitsandbytes has 417 SASS instructions instead of 412). The walk visits uses before definitions, except inputs of
+// phis; a phi is neither.
 static void find_not_added(Fold *f)
 {
     const Fn *fn = f->fn;
@@ -71,11 +79,14 @@ static void find_not_added(Fold *f)
             bool copies = ir_desc(fn, i)->op == OP_MOV && i->ndef == 1 && op_is_reg(ops[0]) &&
                           op_index(ops[0]) < f->nregs && !f->not_added[op_index(ops[0])];
             for (uint32_t k = i->ndef; k < i->nops && !copies; k++)
-                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs && !is_added(fn, i, k))
+                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs &&
+                    !(is_added(fn, i, k) && is_defined_in(f, op_index(ops[k]), i->block)))
                     f->not_added[op_index(ops[k])] = true;
         }
     }
 }
+
+void fold_forget_uses(Fold *f) { f->kept = f->not_added = NULL; }
 
 // A sum is the only use of an extension that a rule has made.
 static bool is_only_added(Fold *f, RegId r)
@@ -520,7 +531,11 @@ static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
         m->numbers.added = is_only_added(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
     if (rule->past_calls)
         m->numbers.past_calls = is_past_calls(f, m);
-    return compute(f, m, rule->when) != 0;
+    bool held = (rule->offset && !m->numbers.offset) || (rule->added && !m->numbers.added);
+    bool applies = compute(f, m, rule->when) != 0;
+    if (held && !applies)
+        VEC_PUSH(&f->scratch, &f->held, id);
+    return applies;
 }
 
 bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses)

@@ -96,8 +96,10 @@ typedef struct RuleSet {
 extern const RuleSet fold_rules;
 
 /* fold_rules.c */
-// True if some pattern requires that an instruction with opcode `def` has no use but the one by `user`.
-bool rules_want_single_use(Opcode user, Opcode def);
+// True if OriFold may match more patterns, because a register of the list has one use now instead of several. A sum all
+// of whose uses are bases of accesses now is not noticed: OriFold would find nothing more in the samples (tried).
+// Requires AN_DEF and AN_NUSES.
+bool rules_match_single(const Fn *fn, const Analyses *a, Arena *scratch, const RegId *regs, uint32_t n);
 
 static inline uint32_t coded_rule(Coded coded) { return fold_rules.npatterns + 1 + coded; }
 // Returns the shape of a node's instruction: its result and its operands.

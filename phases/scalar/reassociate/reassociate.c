@@ -230,9 +230,9 @@ static uint32_t reassociate(Ctx *ctx, Fn *fn, int64_t *skip, bool *trees)
 }
 
 // Commoning after the chains are ordered: within the window, but of the whole function where no GvnCse ran before.
-static bool common(Ctx *ctx, Fn *fn, bool whole)
+static bool common(Ctx *ctx, Fn *fn, bool whole, bool *pressed)
 {
-    CommonRules rules = {.kinds = RD_EXPRESSIONS, .budget = KNOB_LATE_COMMONING_BUDGET};
+    CommonRules rules = {.kinds = RD_EXPRESSIONS, .budget = KNOB_LATE_COMMONING_BUDGET, .pressed = pressed};
     if (whole)
         rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
     else
@@ -241,28 +241,32 @@ static bool common(Ctx *ctx, Fn *fn, bool whole)
 }
 
 // Reassociates and commons until the trees stay: a computation that is shared leaves operands with fewer readers, which
-// become parts of trees. `whole`: the first pass commons, whether or not chains were ordered.
+// become parts of trees. It also lowers the register pressure, so that more may be shared. `whole`: the first pass
+// commons, whether or not chains were ordered.
 static bool run_passes(Ctx *ctx, Fn *fn, bool whole)
 {
-    enum { PASSES = 4 };
+    enum { PASSES = 8 };
     int64_t skip = knob_int(&ctx->knobs, KNOB_REASSOCIATE_SKIP);
     uint32_t changes = 0;
-    bool progress = false, trees = true, no_dead = true;
+    bool progress = false, trees = true, pressed = false, no_dead = true;
     int passes = skip ? 1 : PASSES;  // another pass would make the rewrites that were skipped
-    for (int pass = 0; trees && pass < passes; pass++) {
+    for (int pass = 0; (trees || pressed) && pass < passes; pass++) {
         uint32_t changed = reassociate(ctx, fn, &skip, &trees);
         changes |= changed;
         progress |= changed;
         if (changed)
             analysis_drop(fn, AN_FLOW | AN_DEF);
         ctx->run.changes = CHANGE_ALL;
-        if (!(changed || (whole && !pass)) || !common(ctx, fn, whole))
+        bool asks = changed || (whole && !pass) || pressed;
+        pressed = false;
+        bool shared = asks && common(ctx, fn, whole, &pressed), kept = ctx->run.keeps & PROP_NO_DEAD;
+        ctx->run.keeps &= ~(uint32_t)PROP_NO_DEAD;
+        if (!shared)
             break;
         changes |= ctx->run.changes;
         progress = true;
         ctx->run.repeats = true;
-        no_dead &= (ctx->run.keeps & PROP_NO_DEAD) != 0;
-        ctx->run.keeps &= ~(uint32_t)PROP_NO_DEAD;
+        no_dead &= kept;
         analysis_drop(fn, AN_FLOW | AN_DEF);
     }
     ctx->run.changes = changes;

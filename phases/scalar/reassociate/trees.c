@@ -6,9 +6,10 @@
 // The root is no sub or neg: a difference that no sum uses would cost a negation. All other operands are leaves. A
 // tree has at most LEAVES_MAX leaves.
 //
-// Order. Leaves that do not vary in the innermost loop come first, constants last, others by register number; the
-// phases before have given equal values one register. A pair of leaves whose sum another instruction of the block needs
-// comes before all. The result is a chain, (((a + b) + c) + d) + constant.
+// Order. Leaves that do not vary in the innermost loop come first, constants last, others in the order in which
+// the function names them; the phases before have given equal values one register. So the order does
+// not depend on the numbers of registers, which a second run of the program would change. A pair of leaves whose sum
+// another instruction of the block needs comes before all. The result is a chain, (((a + b) + c) + d) + constant.
 //
 // Reasons. A tree that has none of these reasons stays, since ptxas reorders sums itself, and chooses worse addresses
 // and shifted sums for some orders:
@@ -55,6 +56,8 @@ typedef struct Trees {
     IdSet index;
     VEC(InstrId) pairs;  // roots of trees of two leaves
     uint8_t *inner;      // by InstrId: part of a tree, but not its root
+    uint32_t *place;     // by RegId below nplaces: number_registers(), from 1 on
+    uint32_t nplaces;
     uint32_t ninstrs;
 } Trees;
 
@@ -314,23 +317,48 @@ typedef struct Order {
     bool reason;
 } Order;
 
+// Numbers the registers by their first operand in dominance order. Phis do not count: those of a block have no order.
+static void number_registers(Reassoc *r)
+{
+    Trees *ts = r->trees;
+    const Fn *fn = r->fn;
+    uint32_t n = 0;
+    ts->nplaces = fn->regs.n;
+    ts->place = NEW_ARRAY(&r->scratch, uint32_t, ts->nplaces);
+    for (uint32_t b = 0; b < r->a->nrpo; b++)
+        FOR_INSTRS(fn, r->a->dom.order[b], id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = 0; k < i->nops && ir_desc(fn, i)->op != OP_PHI; k++)
+                if (op_is_reg(ops[k]) && !ts->place[op_index(ops[k])])
+                    ts->place[op_index(ops[k])] = ++n;
+        }
+}
+
+// Returns the key of an operand in the order; new registers come last.
+static uint64_t place_of(const Trees *ts, Operand o)
+{
+    uint64_t place = op_is_reg(o) && op_index(o) < ts->nplaces ? ts->place[op_index(o)] : UINT32_MAX;
+    return place << 32 | o.word;
+}
+
 static int rank(const Leaf *l) { return op_is_const(l->x) && op_kind(l->y) == K_NONE ? 2 : l->varies; }
 
-static bool comes_before(const Leaf *a, const Leaf *b)
+static bool comes_before(const Trees *ts, const Leaf *a, const Leaf *b)
 {
     if (rank(a) != rank(b))
         return rank(a) < rank(b);
     if (a->x.word != b->x.word)
-        return a->x.word < b->x.word;
-    return a->y.word != b->y.word ? a->y.word < b->y.word : a->negative < b->negative;
+        return place_of(ts, a->x) < place_of(ts, b->x);
+    return a->y.word != b->y.word ? place_of(ts, a->y) < place_of(ts, b->y) : a->negative < b->negative;
 }
 
-static void sort_leaves(Order *o)
+static void sort_leaves(const Trees *ts, Order *o)
 {
     for (uint32_t k = 1; k < o->n; k++) {
         Leaf l = o->leaf[k];
         uint32_t at = k;
-        for (; at && comes_before(&l, &o->leaf[at - 1]); at--)
+        for (; at && comes_before(ts, &l, &o->leaf[at - 1]); at--)
             o->leaf[at] = o->leaf[at - 1];
         o->leaf[at] = l;
     }
@@ -470,7 +498,7 @@ static void order_leaves(Reassoc *r, const Tree *t, Order *o)
     *o = (Order){.n = t->n};
     memcpy(o->leaf, &r->trees->leaves.at[t->first], t->n * sizeof *o->leaf);
     merge_constants(r, t, o);
-    sort_leaves(o);
+    sort_leaves(r->trees, o);
     cancel(t, o);
     const Count *set = find_count(r->trees, t->set);
     o->reason |= set && set->n > 1;
@@ -555,6 +583,7 @@ bool trees_rewrite(Reassoc *r)
     if (!ts->at.n)
         return false;
     count_all(r);
+    number_registers(r);
     for (uint32_t k = 0; k < ts->at.n; k++) {
         const Tree *t = &ts->at.at[k];
         Order o;
