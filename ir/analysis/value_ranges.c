@@ -298,12 +298,18 @@ static bool is_about(const Condition *c, Operand o)
     return c->subject.several || op_same(o, c->subject.x) || op_same(o, c->subject.y);
 }
 
+// Returns the source of the moves that define a register; the operand itself if no move does.
+static Operand behind_moves(const ValueRanges *k, Operand o)
+{
+    InstrId def = def_of(k->a, op_index(o));
+    return def && ir_desc(k->fn, ir_instr(k->fn, def))->op == OP_MOV ? copy_source(k->fn, k->a, o) : o;
+}
+
 static void take_conditions(const Look *l, Operand value, ValueRange *f)
 {
     const ValueRanges *k = l->k;
     const Conditions *here = l->here;
-    if (ir_desc(k->fn, ir_instr(k->fn, def_of(k->a, op_index(value))))->op == OP_MOV)
-        value = copy_source(k->fn, k->a, value);
+    value = behind_moves(k, value);
     if (!(here->about & bit_of(value)))
         return;
     for (uint32_t n = 0; n < here->n; n++) {
@@ -321,6 +327,7 @@ static bool is_about_operands(const Look *l, const Instr *i)
     const Conditions *here = l->here;
     for (uint32_t n = 0; n < ir_nuse(i); n++) {
         Operand o = *ir_use(l->k->fn, i, n);
+        o = op_is_reg(o) && !o.mods ? behind_moves(l->k, o) : o;
         if (!op_is_reg(o) || !(here->about & bit_of(o)))
             continue;
         for (uint32_t c = 0; c < here->n; c++)
@@ -668,7 +675,7 @@ static ValueRange range_of_operand(const Look *l, Operand o, int asked)
 {
     const Fn *fn = l->k->fn;
     uint32_t bits = bits_of(fn, o);
-    o = l->here && op_is_reg(o) && !o.mods ? copy_source(fn, l->k->a, o) : o;
+    o = l->here && op_is_reg(o) && !o.mods ? behind_moves(l->k, o) : o;
     if (op_is_const(o) && !o.mods && bits)
         return range_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
