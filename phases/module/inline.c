@@ -24,7 +24,8 @@
 //
 // A function is unoptimized if it works on variables in local memory, and all functions of a module are if one of them
 // branches to the next block. Without the second test, which nvcc -Xcicc -O0 needs where all variables are parameters
-// and scalars, the naive samples execute 1.12 times as much as nvcc -O3 makes at ptxas -O3, with it 1.08 times.
+// and scalars, the naive samples execute 1.12 times as much as nvcc -O3 makes at ptxas -O3, with it 1.08 times. With an
+// InlineBudget of 4000 they execute the same, and cuda-samples at -O0 have 1.3 % more instructions than with 1000.
 //
 // Must not fire:
 //     callee that calls itself, also through others  the copy would contain the call again
