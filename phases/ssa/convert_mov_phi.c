@@ -46,6 +46,7 @@ typedef struct EndCopy {
     RegId to;
     Operand from;
     uint64_t order;
+    uint32_t index;  // among the copies of the block
 } EndCopy;
 
 typedef struct OrderedPhi {
@@ -67,7 +68,8 @@ typedef struct Leaving {
     VEC(VarId) web;
     VEC(OrderedPhi) phis;  // of the current block
     ParallelCopy parallel;
-    uint32_t *rank;  // by RegId: order of first appearance in the layout, 0 = none yet
+    uint32_t *rank;   // by RegId: order of first appearance in the layout, 0 = none yet
+    uint32_t *named;  // by RegId: the same for the function without copies at the ends of blocks
     uint32_t nranks;
     bool bypassed;  // a constant was copied in place of its register, which may be dead now
 } Leaving;
@@ -323,7 +325,7 @@ static void leave_phi(Leaving *l, InstrId id)
     VarId v = l->classes.var[def], copy = l->copies && l->copies[v] ? l->copies[v] : v;
     RegId to = name_of_var(l, copy, def);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
-        EndCopy end = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
+        EndCopy end = {.at = op_index(*ir_use(fn, i, k)), .to = to, .from = *ir_use(fn, i, k + 1)};
         if (is_copied(end.from) && may_run(l, end.at))
             VEC_PUSH(&l->scratch, &l->end_copies, end);
     }
@@ -361,24 +363,44 @@ static void rank_operands(Leaving *l, const Instr *i)
     }
 }
 
-// Returns the sort key of a copy at the end of a block: the number that its register will have in the final output, or
-// `index`, its place among the phis. So the output does not depend on the numbers of registers in the input.
-static uint64_t order_of_copy(const Leaving *l, RegId to, uint32_t index)
+// Finds where the function first names each register, before it has copies at the ends of blocks.
+static void find_named(Leaving *l)
 {
-    uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0;
-    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | index;
+    const Fn *fn = l->fn;
+    uint32_t n = 0;
+    l->named = NEW_ARRAY(&l->scratch, uint32_t, fn->regs.n);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = 0; k < i->nops; k++)
+                if (op_is_reg(ir_ops(fn, i)[k]) && !l->named[op_index(ir_ops(fn, i)[k])])
+                    l->named[op_index(ir_ops(fn, i)[k])] = ++n;
+        }
+    }
+}
+
+// Returns the sort key of a copy at the end of a block: the number that its register will have in the final output, or
+// for a register that the copy names first, where the function names it next. So the output depends neither on the
+// numbers of registers in the input nor on the order of phis.
+static uint64_t order_of_copy(const Leaving *l, RegId to)
+{
+    uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0, next = l->named[to] ? l->named[to] : UINT32_MAX;
+    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | next;
 }
 
 static int by_order(const void *x, const void *y)
 {
     const EndCopy *a = x, *b = y;
-    return (a->order > b->order) - (a->order < b->order);
+    return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
+                                : (a->index > b->index) - (a->index < b->index);
 }
 
 static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
 {
-    for (uint32_t k = 0; k < n; k++)
-        copies[k].order = order_of_copy(l, copies[k].to, k);
+    for (uint32_t k = 0; k < n; k++) {
+        copies[k].order = order_of_copy(l, copies[k].to);
+        copies[k].index = k;
+    }
     qsort(copies, n, sizeof *copies, by_order);
     InstrId before = ir_instr(l->fn, terminator)->prev;
     for (uint32_t k = 0; k < n; k++)
@@ -396,6 +418,7 @@ static void insert_end_copies(Leaving *l)
     uint32_t *first = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n + 1);
     EndCopy *sorted = arena_alloc(&l->scratch, (l->end_copies.n + 1) * sizeof *sorted);
     l->rank = NEW_ARRAY(&l->scratch, uint32_t, l->parallel.nregs);
+    find_named(l);
     for (uint32_t k = 0; k < l->end_copies.n; k++)
         first[l->end_copies.at[k].at]++;
     rows_start(first, fn->blocks.n);
