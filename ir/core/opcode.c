@@ -257,7 +257,8 @@ static const Words *longest_name(const Words *table, size_t n, const char *text,
     const Words *best = NULL;
     *longest = 0;
     for (size_t k = 0; k < n; k++) {
-        size_t found = prefix_length(table[k].name, text, len);
+        // Most names differ in the first letter.
+        size_t found = table[k].name[0] == text[0] ? prefix_length(table[k].name, text, len) : 0;
         if (found > *longest) {
             *longest = found;
             best = &table[k];
