@@ -172,7 +172,8 @@ enum {
     CHANGE_COPIES = 1 << 4,       // operands name the sources of plain moves
     CHANGE_FEWER_EDGES = 1 << 5,  // edges of the control flow graph were removed
     CHANGE_GUARDS = 1 << 6,       // guards are other registers
-    CHANGE_EQUAL_USES = 1 << 7,   // the first two operands of an instruction became equal, or one reads the other
+    CHANGE_EQUAL_USES =
+        1 << 7,  // the first two operands of an instruction became equal, or the definition of one reads the other
     CHANGE_CONDITIONS = 1 << 8,   // comparisons or selects read other operands, or predicates have other values
     CHANGE_CHAINS = 1 << 9,       // integer chains compute their values in another order
     CHANGE_PHIS = 1 << 10,        // phis have other inputs

@@ -256,7 +256,7 @@ static const Words *longest_name(const Words *table, size_t n, const char *text,
 {
     const Words *best = NULL;
     *longest = 0;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; len && k < n; k++) {
         // Most names differ in the first letter.
         size_t found = table[k].name[0] == text[0] ? prefix_length(table[k].name, text, len) : 0;
         if (found > *longest) {

@@ -4,6 +4,12 @@
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
 
+bool branches_to_next(const Fn *fn, BlockId b)
+{
+    const Instr *end = ir_instr(fn, ir_terminator(fn, b));
+    return ir_desc(fn, end)->op == OP_BRA && !ir_guarded(end) && op_index(*ir_use(fn, end, 0)) == ir_block(fn, b)->next;
+}
+
 void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to)
 {
     Instr *old = ir_instr(fn, id);

@@ -20,7 +20,8 @@ typedef struct ReplaceMap {
     RegId nregs;      // number of registers when the map was made; newer ones are not replaced
     uint32_t n;       // number of replaced registers
     uint32_t moves;   // after replace_apply(): number of moves that it inserted
-    bool equal;       // the same: the first two uses of an instruction became equal, or one the operand of the other
+    bool equal;       // the same: the first two uses of an instruction became equal, or the definition of one reads the
+                      // other
     bool conditions;  // the same: operands of comparisons or selects were replaced
     bool phis;        // the same: inputs of phis were replaced
 } ReplaceMap;
@@ -120,6 +121,8 @@ void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move);
 
 /* -- The flow graph (branches.c, empty_blocks.c, unreachable.c) ------------------------------------------- */
 
+// True if a block ends in an unguarded branch to the next block in the layout.
+bool branches_to_next(const Fn *fn, BlockId b);
 // Replaces a terminator by an unguarded branch.
 void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to);
 // Removes the guard of a terminator, and the successor for a false guard.

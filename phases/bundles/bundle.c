@@ -29,8 +29,8 @@ typedef struct SubPass {
 } SubPass;
 
 // A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Folding reads
-// only those of one instruction, or of one and the definition of the other operand: where OriCommoning and its like
-// made others equal, it would fold nothing in the samples (tried). Equal guards give copies. Without an edge a phi has
+// only equal operands of one instruction, and an operand that the definition of the other one reads, as in x + (y - x):
+// with the others it folds nothing more in the samples (tried). Equal guards give copies. Without an edge a phi has
 // fewer inputs, and a block may have a dominating condition. Late commoning shares more where fewer values are live.
 static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},

@@ -34,9 +34,7 @@ static bool fall_through(Fn *fn)
     bool progress = false;
     FOR_BLOCK_ENDS(fn, b) {
         Instr *i = ir_instr(fn, ir_terminator(fn, b));
-        bool next =
-            ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) && op_index(*ir_use(fn, i, 0)) == ir_block(fn, b)->next;
-        if (next && !(i->flags & IF_IMPLICIT)) {
+        if (!(i->flags & IF_IMPLICIT) && branches_to_next(fn, b)) {
             i->flags |= IF_IMPLICIT;
             progress = true;
         }

@@ -185,12 +185,15 @@ static void rename_definition(Fn *fn, const Copied *c)
     def_table_define(fn, c->def);
 }
 
-// Returns the first of the moves in front of a copy that do not name its destination; the copy itself if there is none.
+// Returns the first of the moves in front of a copy that do not name its destination, at most HOPS; the copy itself if
+// there is none.
 static InstrId first_of_moves(const Fn *fn, InstrId copy)
 {
+    enum { HOPS = 32 };  // keeps the time linear
     RegId to = op_index(*ir_def(fn, ir_instr(fn, copy), 0));
     InstrId at = copy;
-    for (InstrId id; (id = ir_instr(fn, at)->prev); at = id) {
+    InstrId id = ir_instr(fn, at)->prev;
+    for (int n = 0; id && n < HOPS; n++, at = id, id = ir_instr(fn, at)->prev) {
         const Instr *i = ir_instr(fn, id);
         bool moves = ir_desc(fn, i)->op == OP_MOV && !(i->flags & (IF_PINNED | IF_GUARDED)) && !i->callseq;
         Operand from = moves ? *ir_use(fn, i, 0) : op_none();
@@ -214,11 +217,10 @@ static InstrId move_computation(BackProp *p, const Copied *c)
     if (place == c->copy)
         return place;
     const Instr *moved = ir_instr(fn, c->copy);
-    Operand *ops = arena_alloc(&p->scratch, moved->nops * sizeof *ops);
-    memcpy(ops, ir_ops(fn, moved), moved->nops * sizeof *ops);
-    InstrId id = ir_insert_before(fn, place, moved->desc, moved->flags, ops, moved->nops);
-    ir_instr(fn, id)->line = ir_instr(fn, c->copy)->line;
-    p->of[op_index(ops[0])].named = p->of[op_index(ops[0])].written = p->now;  // somewhere between
+    InstrId id = ir_insert_before(fn, place, moved->desc, moved->flags, ir_ops(fn, moved), moved->nops);
+    ir_instr(fn, id)->line = moved->line;
+    Visits *to = &p->of[op_index(*ir_def(fn, moved, 0))];
+    to->named = to->written = p->now;  // somewhere between
     ir_remove(fn, c->copy);
     return id;
 }

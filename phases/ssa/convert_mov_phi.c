@@ -352,31 +352,31 @@ static void leave_tied(Leaving *l, InstrId id)
     i->flags &= (uint8_t)~IF_TIED;
 }
 
-// Ranks the registers of an instruction in the order in which the final output numbers them.
-static void rank_operands(Leaving *l, const Instr *i)
+// Numbers the registers below nregs that an instruction names and no earlier one does, in the order of the output.
+static void number_operands(const Fn *fn, const Instr *i, uint32_t *numbers, RegId nregs, uint32_t *n)
 {
-    const Operand *ops = ir_ops(l->fn, i);
+    const Operand *ops = ir_ops(fn, i);
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ops[ir_guarded(i) ? (k ? k - 1 : ir_guard_index(i)) : k];
-        if (op_is_reg(o) && op_index(o) < l->parallel.nregs && !l->rank[op_index(o)])
-            l->rank[op_index(o)] = ++l->nranks;
+        if (op_is_reg(o) && op_index(o) < nregs && !numbers[op_index(o)])
+            numbers[op_index(o)] = ++*n;
     }
 }
 
-// Finds where the function first names each register, before it has copies at the ends of blocks.
+static void rank_operands(Leaving *l, const Instr *i)
+{
+    number_operands(l->fn, i, l->rank, l->parallel.nregs, &l->nranks);
+}
+
+// Numbers all registers, before blocks have copies at their ends.
 static void find_named(Leaving *l)
 {
     const Fn *fn = l->fn;
     uint32_t n = 0;
     l->named = NEW_ARRAY(&l->scratch, uint32_t, fn->regs.n);
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = 0; k < i->nops; k++)
-                if (op_is_reg(ir_ops(fn, i)[k]) && !l->named[op_index(ir_ops(fn, i)[k])])
-                    l->named[op_index(ir_ops(fn, i)[k])] = ++n;
-        }
-    }
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            number_operands(fn, ir_instr(fn, id), l->named, fn->regs.n, &n);
 }
 
 // Returns the sort key of a copy at the end of a block: the number that its register will have in the final output, or
@@ -456,7 +456,7 @@ static void leave_block(Leaving *l, BlockId b)
         VarId v = l->classes.var[op_index(*ir_def(fn, ir_instr(fn, id), 0))];
         VEC_PUSH(&l->scratch, &l->phis, ((OrderedPhi){id, l->phis.n, l->turn ? l->turn[v] : 0, 0}));
     }
-    if (l->phis.n > 1)
+    if (l->turn && l->phis.n > 1)
         qsort(l->phis.at, l->phis.n, sizeof *l->phis.at, by_use);
     for (uint32_t k = 0; k < l->phis.n; k++)
         leave_phi(l, l->phis.at[k].id);

@@ -277,10 +277,9 @@ static void record_definitions(Fold *f)
 // Visits again the roots that a use has held back, since the walk may have removed that use.
 static void visit_held(Fold *f)
 {
-    uint32_t n = f->held.n;
-    if (f->progress && n)
-        fold_forget_uses(f);
-    for (uint32_t k = 0; k < n && f->progress; k++) {
+    uint32_t n = f->progress ? f->held.n : 0;  // folding adds more
+    fold_forget_uses(f);
+    for (uint32_t k = 0; k < n; k++) {
         InstrId id = f->held.at[k];
         f->block = ir_instr(f->fn, id)->block;
         if (f->block)

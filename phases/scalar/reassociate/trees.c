@@ -6,10 +6,10 @@
 // The root is no sub or neg: a difference that no sum uses would cost a negation. All other operands are leaves. A
 // tree has at most LEAVES_MAX leaves.
 //
-// Order. Leaves that do not vary in the innermost loop come first, constants last, others in the order in which
-// the function names them; the phases before have given equal values one register. So the order does
-// not depend on the numbers of registers, which a second run of the program would change. A pair of leaves whose sum
-// another instruction of the block needs comes before all. The result is a chain, (((a + b) + c) + d) + constant.
+// Order. Leaves that do not vary in the innermost loop come first, constants last, others in the order in which the
+// function names them; the phases before have given equal values one register. So the order does not depend on the
+// numbers of registers, which a second run of the program would change. A pair of leaves whose sum another instruction
+// of the block needs comes before all. The result is a chain, (((a + b) + c) + d) + constant.
 //
 // Reasons. A tree that has none of these reasons stays, since ptxas reorders sums itself, and chooses worse addresses
 // and shifted sums for some orders:
