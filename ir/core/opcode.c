@@ -106,6 +106,11 @@ static const Words known_words[] = {
 #include "ir/core/words.def"
 };
 
+static const char known_first_bytes[ARRAY_LEN(known_words)] = {
+#define WORDS(name, words) name[0],
+#include "ir/core/words.def"
+};
+
 static const Words moves[] = {
 #define MOVES(name, words) {name, words},
 #include "ir/core/opcodes.def"
@@ -205,11 +210,11 @@ static const char first_bytes[OPCODE_COUNT] = {
 #include "ir/core/opcodes.def"
 };
 
-// Returns the first opcode from `op` on whose mnemonic has this first byte, OPCODE_COUNT if there is none.
-static Opcode op_with_first_byte(Opcode op, char byte)
+// Returns the first index from `k` on with this byte, n if there is none. Most names differ in the first byte.
+static size_t next_with_byte(const char *bytes, size_t n, size_t k, char byte)
 {
-    const char *at = op < OPCODE_COUNT ? memchr(first_bytes + op, byte, OPCODE_COUNT - op) : NULL;
-    return at ? (Opcode)(at - first_bytes) : OPCODE_COUNT;
+    const char *at = k < n ? memchr(bytes + k, byte, n - k) : NULL;
+    return at ? (size_t)(at - bytes) : n;
 }
 
 Opcode op_find_prefix(const char *text, size_t len, size_t *found)
@@ -223,11 +228,11 @@ Opcode op_find_prefix(const char *text, size_t len, size_t *found)
             mnemonic = spellings[k].mnemonic;
         }
     }
-    Opcode op = len ? op_with_first_byte(OP_OPAQUE + 1, *text) : OPCODE_COUNT;
-    for (; op < OPCODE_COUNT; op = op_with_first_byte(op + 1, *text)) {
+    size_t op = len ? next_with_byte(first_bytes, OPCODE_COUNT, OP_OPAQUE + 1, *text) : OPCODE_COUNT;
+    for (; op < OPCODE_COUNT; op = next_with_byte(first_bytes, OPCODE_COUNT, op + 1, *text)) {
         if ((n = prefix_length(op_info[op].mnemonic, text, len)) > longest) {
             longest = n;
-            best = op;
+            best = (Opcode)op;
         }
     }
     *found = longest;
@@ -251,19 +256,26 @@ bool op_family_known(const char *base, size_t len)
     return false;
 }
 
-// Returns the entry whose name is the longest run of first words of a text, and its length; NULL if there is none.
-static const Words *longest_name(const Words *table, size_t n, const char *text, size_t len, size_t *longest)
+// Replaces *best, with *longest bytes, if the entry's name is a longer run of first words of a text.
+static void take_longer(const Words *entry, const char *text, size_t len, const Words **best, size_t *longest)
 {
+    size_t found = *entry->name == *text ? prefix_length(entry->name, text, len) : 0;
+    if (found > *longest) {
+        *longest = found;
+        *best = entry;
+    }
+}
+
+// Returns the entry of words.def whose name is the longest run of first words of a text, and its length; NULL if there
+// is none.
+static const Words *find_known_words(const char *text, size_t len, size_t *longest)
+{
+    enum { N = ARRAY_LEN(known_words) };
     const Words *best = NULL;
     *longest = 0;
-    for (size_t k = 0; len && k < n; k++) {
-        // Most names differ in the first letter.
-        size_t found = table[k].name[0] == text[0] ? prefix_length(table[k].name, text, len) : 0;
-        if (found > *longest) {
-            *longest = found;
-            best = &table[k];
-        }
-    }
+    size_t k = len ? next_with_byte(known_first_bytes, N, 0, *text) : N;
+    for (; k < N; k = next_with_byte(known_first_bytes, N, k + 1, *text))
+        take_longer(&known_words[k], text, len, &best, longest);
     return best;
 }
 
@@ -297,8 +309,10 @@ static size_t find_part(const char *text, size_t len, size_t at, Str word)
 
 void op_gather_words(const char *text, size_t len, char *out)
 {
-    size_t place;
-    const Words *row = longest_name(moves, ARRAY_LEN(moves), text, len, &place);
+    size_t place = 0;
+    const Words *row = NULL;
+    for (size_t k = 0; k < ARRAY_LEN(moves); k++)
+        take_longer(&moves[k], text, len, &row, &place);
     memcpy(out, text, len);
     if (!row)
         return;
@@ -317,11 +331,15 @@ void op_gather_words(const char *text, size_t len, char *out)
 // True if the part is in a list of words. A word that ends in `*` stands for all with this beginning.
 static bool has_word(const char *words, Str part)
 {
-    for (Str word; (word = next_word(&words)).len;) {
-        bool open = word.text[word.len - 1] == '*';
-        word.len -= open;
-        if ((open ? part.len >= word.len : part.len == word.len) && memcmp(part.text, word.text, word.len) == 0)
+    for (const char *word = words; *word;) {
+        size_t n = 0;
+        while (n < part.len && word[n] == part.text[n])
+            n++;
+        if (word[n] == '*' || (n && n == part.len && (word[n] == ' ' || !word[n])))
             return true;
+        for (word += n; *word && *word != ' ';)
+            word++;
+        word += *word == ' ';
     }
     return false;
 }
@@ -345,11 +363,11 @@ static size_t common_length(const char *text, size_t len, const char *name)
 static size_t name_end(const char *text, size_t len, const char **words)
 {
     size_t found, row_end, again, common = 0;
-    const Words *row = longest_name(known_words, ARRAY_LEN(known_words), text, len, &found);
+    const Words *row = find_known_words(text, len, &found);
     Opcode op = op_find_prefix(text, len, &row_end);
     if (op < OPCODE_COUNT && row_end > found) {  // a spelling, or an opcode with a word more
         const char *name = op_info[op].mnemonic;
-        const Words *of_opcode = longest_name(known_words, ARRAY_LEN(known_words), name, strlen(name), &again);
+        const Words *of_opcode = find_known_words(name, strlen(name), &again);
         if (of_opcode && again == strlen(name)) {
             row = of_opcode;
             found = row_end;

@@ -68,7 +68,7 @@ typedef struct Leaving {
     VEC(VarId) web;
     VEC(OrderedPhi) phis;  // of the current block
     ParallelCopy parallel;
-    uint32_t *rank;   // by RegId: order of first appearance in the layout, 0 = none yet
+    uint32_t *rank;   // by RegId: order of first appearance, 0 = none yet; NULL if no block has several copies
     uint32_t *named;  // by RegId: the same for the function without copies at the ends of blocks
     uint32_t nranks;
     bool bypassed;  // a constant was copied in place of its register, which may be dead now
@@ -352,20 +352,27 @@ static void leave_tied(Leaving *l, InstrId id)
     i->flags &= (uint8_t)~IF_TIED;
 }
 
-// Numbers the registers below nregs that an instruction names and no earlier one does, in the order of the output.
+static inline void number_operand(Operand o, uint32_t *numbers, RegId nregs, uint32_t *n)
+{
+    if (op_is_reg(o) && op_index(o) < nregs && !numbers[op_index(o)])
+        numbers[op_index(o)] = ++*n;
+}
+
+// Numbers the registers below nregs that an instruction names and no earlier one does, in the order of the output,
+// which begins with the guard.
 static void number_operands(const Fn *fn, const Instr *i, uint32_t *numbers, RegId nregs, uint32_t *n)
 {
     const Operand *ops = ir_ops(fn, i);
-    for (uint32_t k = 0; k < i->nops; k++) {
-        Operand o = ops[ir_guarded(i) ? (k ? k - 1 : ir_guard_index(i)) : k];
-        if (op_is_reg(o) && op_index(o) < nregs && !numbers[op_index(o)])
-            numbers[op_index(o)] = ++*n;
-    }
+    if (ir_guarded(i))
+        number_operand(ops[ir_guard_index(i)], numbers, nregs, n);
+    for (uint32_t k = 0; k < i->nops; k++)
+        number_operand(ops[k], numbers, nregs, n);
 }
 
 static void rank_operands(Leaving *l, const Instr *i)
 {
-    number_operands(l->fn, i, l->rank, l->parallel.nregs, &l->nranks);
+    if (l->rank)
+        number_operands(l->fn, i, l->rank, l->parallel.nregs, &l->nranks);
 }
 
 // Numbers all registers, before blocks have copies at their ends.
@@ -398,7 +405,7 @@ static int by_order(const void *x, const void *y)
 static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        copies[k].order = order_of_copy(l, copies[k].to);
+        copies[k].order = l->rank ? order_of_copy(l, copies[k].to) : 0;
         copies[k].index = k;
     }
     qsort(copies, n, sizeof *copies, by_order);
@@ -417,10 +424,13 @@ static void insert_end_copies(Leaving *l)
     Fn *fn = l->fn;
     uint32_t *first = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n + 1);
     EndCopy *sorted = arena_alloc(&l->scratch, (l->end_copies.n + 1) * sizeof *sorted);
-    l->rank = NEW_ARRAY(&l->scratch, uint32_t, l->parallel.nregs);
-    find_named(l);
+    bool ordered = false;  // some block has several copies
     for (uint32_t k = 0; k < l->end_copies.n; k++)
-        first[l->end_copies.at[k].at]++;
+        ordered |= first[l->end_copies.at[k].at]++ > 0;
+    if (ordered) {
+        l->rank = NEW_ARRAY(&l->scratch, uint32_t, l->parallel.nregs);
+        find_named(l);
+    }
     rows_start(first, fn->blocks.n);
     for (uint32_t k = 0; k < l->end_copies.n; k++)
         sorted[first[l->end_copies.at[k].at]++] = l->end_copies.at[k];

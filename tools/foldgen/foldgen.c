@@ -7,6 +7,7 @@
 // tiny file. Exit status 0, 1 for a mistake in a rule.
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tools/foldgen/read_rules.h"
 
@@ -93,31 +94,41 @@ static void print_rules(const RuleTables *t)
     printf("};\n\n");
 }
 
-// Prints the opcodes of instructions that must have one use, with those of their users. Returns the number of pairs.
-static uint32_t print_singles(const RuleTables *t)
+// Gives a bit to each opcode of an instruction that must have one use, and to its users the bits that they read.
+static void find_singles(const RuleTables *t, uint32_t def_bit[OPCODE_COUNT], uint32_t user_bits[OPCODE_COUNT])
 {
     uint32_t n = 0;
-    printf("static const SingleUse singles[] = {");
-    for (uint32_t user = 0; user < OPCODE_COUNT; user++) {
-        bool seen[OPCODE_COUNT] = {false};
-        for (uint32_t k = 0; k < t->nodes.n; k++) {
-            const RuleNode *node = &t->nodes.at[k];
-            for (uint32_t kid = 0; node->kind == RN_OP && node->op == user && kid < node->nkids; kid++) {
-                const RuleNode *def = &t->nodes.at[node->kids[kid]];
-                if (def->single && !seen[def->op])
-                    printf("%s{%u, %u},", n++ % PER_LINE ? " " : "\n    ", user, def->op);
-                seen[def->op] |= def->single;
+    for (uint32_t k = 0; k < t->nodes.n; k++) {
+        const RuleNode *node = &t->nodes.at[k];
+        for (uint32_t kid = 0; node->kind == RN_OP && kid < node->nkids; kid++) {
+            const RuleNode *def = &t->nodes.at[node->kids[kid]];
+            if (!def->single)
+                continue;
+            if (!def_bit[def->op] && n == 32) {
+                fprintf(stderr, "foldgen: single uses of more than 32 opcodes: widen RuleSet.single_def\n");
+                exit(1);
             }
+            if (!def_bit[def->op])
+                def_bit[def->op] = 1u << n++;
+            user_bits[node->op] |= def_bit[def->op];
         }
     }
-    printf("\n};\n\n");
-    return n;
+}
+
+// Prints a number for each opcode.
+static void print_by_opcode(const uint32_t *number)
+{
+    printf("    {");
+    for (uint32_t op = 0; op < OPCODE_COUNT; op++)
+        printf("%s%u,", op % PER_LINE ? " " : "\n     ", number[op]);
+    printf("},\n");
 }
 
 // Prints the rules by opcode of their root, and the set.
 static void print_set(const RuleTables *t)
 {
-    uint32_t first[OPCODE_COUNT + 1], n = 0, nsingles = print_singles(t);
+    uint32_t first[OPCODE_COUNT + 1], n = 0, def_bit[OPCODE_COUNT] = {0}, user_bits[OPCODE_COUNT] = {0};
+    find_singles(t, def_bit, user_bits);
     printf("static const uint16_t by[] = {");
     for (uint32_t op = 0; op < OPCODE_COUNT; op++) {
         first[op] = n;
@@ -126,14 +137,14 @@ static void print_set(const RuleTables *t)
                 printf("%s%u,", n++ % PER_LINE ? " " : "\n    ", k);
     }
     first[OPCODE_COUNT] = n;
-    printf("\n};\n\nconst RuleSet fold_rules = {\n    rules, %u, %u, %u, nodes, mnems, exprs,\n    {", t->rules.n - 1,
+    printf("\n};\n\nconst RuleSet fold_rules = {\n    rules, %u, %u, %u, nodes, mnems, exprs,\n", t->rules.n - 1,
            t->npatterns, t->nodes.n);
-    for (uint32_t op = 0; op < OPCODE_COUNT; op++)
-        printf("%s%u,", op % PER_LINE ? " " : "\n     ", first[op]);
-    printf("},\n    {");
-    for (uint32_t op = 1; op <= OPCODE_COUNT; op++)
-        printf("%s%u,", (op - 1) % PER_LINE ? " " : "\n     ", first[op]);
-    printf("},\n    by, singles, %u,\n};\n", nsingles);
+    print_by_opcode(first);
+    print_by_opcode(first + 1);
+    printf("    by,\n");
+    print_by_opcode(def_bit);
+    print_by_opcode(user_bits);
+    printf("};\n");
 }
 
 int main(void)

@@ -223,7 +223,10 @@ static bool fold_once(Fold *f, InstrId id, const Instr *i, const Role *role)
     case OP_CVT: return fold_conversion(f, id) || fold_known(f, id, &uses);
     case OP_DIV: return fold_reciprocal(f, id);
     case OP_LOP3: return fold_table(f, id, &uses);
-    default: return fold_known(f, id, &uses);
+    case OP_AND:
+    case OP_SHL:
+    case OP_MUL_LO: return fold_known(f, id, &uses);
+    default: return false;
     }
 }
 

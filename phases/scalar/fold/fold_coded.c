@@ -42,26 +42,29 @@ bool fold_constants(Fold *f, InstrId id)
     return true;
 }
 
-static bool clears_bits(uint32_t op) { return op == OP_AND || op == OP_SHL || op == OP_MUL_LO; }
-
-// True if the bits of a result may all be known although no operand is constant: known zeros absorb other bits. Only
-// computations that make zeros are followed, since the range of each value would cost too much.
-static bool may_be_known(const Fold *f, Opcode op, const Uses *uses)
+// True if the bits of the result of a conversion, and, shl or mul.lo may all be known although no operand is constant:
+// known zeros absorb other bits. Only computations that make zeros are followed, since the range of each value would
+// cost too much.
+static bool may_be_known(const Fold *f, const Uses *uses)
 {
     bool may = false;
-    for (uint32_t k = 0; k < 2 && (clears_bits(op) || op == OP_CVT); k++)
-        may |= uses->of[k].from >= FROM_OP && clears_bits(f->forms->forms.at[uses->of[k].from - FROM_OP].op);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t op = uses->of[k].from >= FROM_OP ? f->forms->forms.at[uses->of[k].from - FROM_OP].op : OP_OPAQUE;
+        may |= op == OP_AND || op == OP_SHL || op == OP_MUL_LO;
+    }
     return may;
 }
 
 bool fold_known(Fold *f, InstrId id, const Uses *uses)
 {
+    if (!may_be_known(f, uses))
+        return false;
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     Operand to = *ir_def(fn, i, 0);
     uint32_t rule = coded_rule(CODED_KNOWN);
     Width width = (Width)ir_reg(fn, op_index(to))->width;
-    if (!may_be_known(f, ir_desc(fn, i)->op, uses) || width > W64 || width < W16 || !def_of(f->a, op_index(to)))
+    if (width > W64 || width < W16 || !def_of(f->a, op_index(to)))
         return false;
     ValueRange range = value_range(&f->ranges, op_reg(fn, op_index(to)), f->block);
     if ((range.zeros | range.ones) != low_ones(range.bits) || range.bits != width_bits(width) || !may_apply(f, rule))

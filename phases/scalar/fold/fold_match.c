@@ -520,20 +520,24 @@ static bool may_compare(Fold *f, const Match *m, uint32_t compares)
     return !unknown || constants;
 }
 
-// True if the condition of a rule holds for the match.
+// True if the condition of a rule holds for the match. How the result is used is computed only where it decides: no
+// condition holds because of a use that does not pay.
 static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
 {
     if (rule->compares && !may_compare(f, m, rule->compares))
         return false;
-    if (rule->offset)
-        m->numbers.offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
-    if (rule->added)
-        m->numbers.added = is_only_added(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
     if (rule->past_calls)
         m->numbers.past_calls = is_past_calls(f, m);
-    bool held = (rule->offset && !m->numbers.offset) || (rule->added && !m->numbers.added);
-    bool applies = compute(f, m, rule->when) != 0;
-    if (held && !applies)
+    m->numbers.offset = m->numbers.added = true;
+    if (!compute(f, m, rule->when))
+        return false;
+    if (!rule->offset && !rule->added)
+        return true;
+    RegId r = op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0));
+    m->numbers.offset = !rule->offset || fold_becomes_offset(f, r);
+    m->numbers.added = !rule->added || is_only_added(f, r);
+    bool applies = compute(f, m, rule->when);
+    if (!applies)
         VEC_PUSH(&f->scratch, &f->held, id);
     return applies;
 }
@@ -544,7 +548,7 @@ bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses)
     Match m;
     m.numbers.user = f;
     m.numbers.of = range_of;
-    m.numbers.proving = m.numbers.offset = m.numbers.added = m.numbers.past_calls = false;
+    m.numbers.proving = m.numbers.past_calls = false;
     Root root = find_root(f, form, uses);
     for (uint32_t k = root.first; k < root.end; k++) {
         Candidate c = f->forms->candidates.at[k];

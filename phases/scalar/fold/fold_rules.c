@@ -71,31 +71,23 @@ uint64_t *rule_uses(Ctx *ctx)
     return ctx->rule_uses;
 }
 
-// True if some pattern requires that an instruction with opcode `def` has no use but the one by `user`.
-static bool want_single_use(Opcode user, Opcode def)
-{
-    for (uint32_t k = 0; k < fold_rules.nsingles; k++)
-        if (fold_rules.singles[k].user == user && fold_rules.singles[k].def == def)
-            return true;
-    return false;
-}
-
 bool rules_match_single(const Fn *fn, const Analyses *a, Arena *scratch, const RegId *regs, uint32_t n)
 {
-    uint16_t *def_op = n ? NEW_ARRAY(scratch, uint16_t, fn->regs.n) : NULL;  // Opcode by RegId, if it has one use
-    bool any = false, found = false;
+    uint32_t *bit = n ? NEW_ARRAY(scratch, uint32_t, fn->regs.n) : NULL;  // single_def by RegId, if it has one use
+    uint32_t any = 0, found = 0;
     for (uint32_t k = 0; k < n; k++) {
         InstrId def = nuses_of(a, regs[k]) == 1 ? def_of(a, regs[k]) : 0;
-        def_op[regs[k]] = def ? (uint16_t)ir_desc(fn, ir_instr(fn, def))->op : 0;
-        any |= def != 0;
+        bit[regs[k]] = def ? fold_rules.single_def[ir_desc(fn, ir_instr(fn, def))->op] : 0;
+        any |= bit[regs[k]];
     }
     for (BlockId b = any ? fn->first : 0; b && !found; b = ir_block(fn, b)->next) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            const Operand *uses = ir_use(fn, i, 0);
-            for (uint32_t k = 0; k < ir_nuse(i); k++)
-                if (op_is_reg(uses[k]) && def_op[op_index(uses[k])])
-                    found |= want_single_use(ir_desc(fn, i)->op, (Opcode)def_op[op_index(uses[k])]);
+            uint32_t wanted = fold_rules.single_user[ir_desc(fn, i)->op] & any;
+            for (uint32_t k = 0; wanted && k < ir_nuse(i); k++) {
+                Operand use = *ir_use(fn, i, k);
+                found |= op_is_reg(use) ? wanted & bit[op_index(use)] : 0;
+            }
         }
     }
     return found;

@@ -75,11 +75,6 @@ typedef struct RuleValues {
 // Returns the value of an expression or a condition. Terms that do not determine a condition are not computed.
 typedef uint64_t RuleExpr(RuleValues *values);
 
-// Opcodes of an instruction of a pattern and of one that it reads, which must have no other use.
-typedef struct SingleUse {
-    uint16_t user, def;
-} SingleUse;
-
 typedef struct RuleSet {
     const Rule *rules;   // 1 .. n
     uint32_t n;          // with coded rules, which are the last
@@ -90,8 +85,8 @@ typedef struct RuleSet {
     RuleExpr *const *exprs;                            // 0 = none
     uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
     const uint16_t *by;
-    const SingleUse *singles;
-    uint32_t nsingles;
+    uint32_t single_def[OPCODE_COUNT];   // a bit for each opcode that must have one use in a pattern, else 0
+    uint32_t single_user[OPCODE_COUNT];  // bits of the opcodes that a pattern with this opcode reads so
 } RuleSet;
 extern const RuleSet fold_rules;
 
