@@ -21,8 +21,11 @@ INK, FAINT, PAPER = "#24292f", "#6e7781", "#ffffff"
 COLORS = {"before": "#9aa4af", "after": "#1f6feb", "reference": "#57606a"}
 STATES = [
     ("implemented", "implemented", "#1f6feb"),
+    ("off", "off", "#54aeff"),
     ("hook", "backend hook", "#8250df"),
-    ("machine", "machine level: left to ptxas", "#9aa4af"),
+    ("machine", "machine level, left to ptxas", "#9aa4af"),
+    ("graphics", "graphics", "#bc4c00"),
+    ("bookkeeping", "bookkeeping", "#bf8700"),
     ("not-yet", "not yet", "#eaeef2"),
 ]
 
@@ -138,10 +141,13 @@ def slots(oriopt):
                f'{phase["index"]} {phase["name"]}: {phase["status"]}')
     x = 39
     for state, label, color in STATES:
-        text = f"{label}: {sum(s == state for s in state_of.values())}"
+        count = sum(s == state for s in state_of.values())
+        if not count:
+            continue
+        text = f"{label}: {count}"
         p.rect(x, 120, 13, 13, color, "#8c959f", 2)
         p.text(x + 19, 131, text, 12)
-        x += 50 + 6 * len(text)
+        x += 38 + 6 * len(text)
     return p.svg()
 
 

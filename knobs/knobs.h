@@ -40,7 +40,7 @@ extern const KnobTable knob_table;
 
 /* table.c */
 const char *knob_type_name(KnobType type);
-// Returns the row of a name, without regard to case; -1 = none.
+// Returns the row of a name, without regard to case, or of a number of the documents; -1 = none.
 int knob_find(const KnobTable *table, const char *name, size_t len);
 // Prints --list-knobs: a line for each knob with its help below, in 100 columns. If `json`, prints
 // {"schema":1,"knobs":[..]}.

@@ -37,13 +37,13 @@ KnobToken knob_token(KnobLexer *lx)
 	unsigned char yych;
 	static const unsigned char yybm[] = {
 		  0,   0,   0,   0,   0,   0,   0,   0, 
-		  0, 176,   0,   0,   0,   0,   0,   0, 
+		  0, 168,   0,   0,   0,   0,   0,   0, 
 		  0,   0,   0,   0,   0,   0,   0,   0, 
 		  0,   0,   0,   0,   0,   0,   0,   0, 
-		176, 160, 160, 160, 160, 160, 160, 160, 
+		168, 160, 160, 160, 160, 160, 160, 160, 
 		160, 160, 160, 160, 160, 224, 224, 160, 
-		224, 224, 224, 224, 224, 224, 224, 224, 
-		224, 224, 160, 160, 160, 160, 160, 160, 
+		240, 240, 240, 240, 240, 240, 240, 240, 
+		240, 240, 160, 160, 160, 160, 160, 160, 
 		160, 224, 224, 224, 224, 224, 224, 224, 
 		224, 224, 224, 224, 224, 224, 224, 224, 
 		224, 224, 224, 224, 224, 224, 224, 224, 
@@ -70,10 +70,10 @@ KnobToken knob_token(KnobLexer *lx)
 		160, 160, 160, 160, 160, 160, 160, 160, 
 	};
 	yych = *cur;
-	if (yybm[0+yych] & 16) {
+	if (yybm[0+yych] & 8) {
 		goto yy2;
 	}
-	if (yych <= '@') {
+	if (yych <= '=') {
 		if (yych <= 0x1F) {
 			if (yych <= '\n') {
 				if (yych >= '\t') goto yy4;
@@ -81,29 +81,33 @@ KnobToken knob_token(KnobLexer *lx)
 				if (yych == '\r') goto yy5;
 			}
 		} else {
-			if (yych <= ';') {
-				if (yych <= ':') goto yy6;
-				goto yy8;
-			} else {
-				if (yych == '=') goto yy9;
+			if (yych <= ':') {
+				if (yych <= '/') goto yy6;
+				if (yych <= '9') goto yy8;
 				goto yy6;
+			} else {
+				if (yych <= ';') goto yy10;
+				if (yych <= '<') goto yy6;
+				goto yy11;
 			}
 		}
 	} else {
-		if (yych <= '`') {
-			if (yych <= '[') {
-				if (yych <= 'Z') goto yy10;
-				goto yy11;
+		if (yych <= '_') {
+			if (yych <= 'Z') {
+				if (yych <= '@') goto yy6;
+				goto yy12;
 			} else {
-				if (yych == '_') goto yy10;
-				goto yy6;
+				if (yych <= '[') goto yy13;
+				if (yych <= '^') goto yy6;
+				goto yy12;
 			}
 		} else {
 			if (yych <= '}') {
-				if (yych <= 'z') goto yy10;
+				if (yych <= '`') goto yy6;
+				if (yych <= 'z') goto yy12;
 				goto yy6;
 			} else {
-				if (yych <= '~') goto yy12;
+				if (yych <= '~') goto yy14;
 				if (yych >= 0x80) goto yy6;
 			}
 		}
@@ -116,10 +120,10 @@ yy1:
             }
 yy2:
 	yych = *++cur;
-	if (yybm[0+yych] & 16) {
+	if (yybm[0+yych] & 8) {
 		goto yy2;
 	}
-	if (yych == ';') goto yy13;
+	if (yych == ';') goto yy15;
 yy3:
 	{ continue; }
 yy4:
@@ -135,52 +139,59 @@ yy7:
 	{ return finish(lx, start, cur, TK_OTHER); }
 yy8:
 	yych = *++cur;
-	if (yybm[0+yych] & 32) {
+	if (yybm[0+yych] & 16) {
 		goto yy8;
 	}
-	{ if (lx->fresh) continue; return finish(lx, start, start + 1, TK_SEMICOLON); }
 yy9:
-	++cur;
-	{ return finish(lx, start, cur, TK_EQUALS); }
+	{ return finish(lx, start, cur, TK_NAME); }
 yy10:
 	yych = *++cur;
-	if (yybm[0+yych] & 64) {
+	if (yybm[0+yych] & 32) {
 		goto yy10;
 	}
-	{ return finish(lx, start, cur, TK_NAME); }
+	{ if (lx->fresh) continue; return finish(lx, start, start + 1, TK_SEMICOLON); }
 yy11:
+	++cur;
+	{ return finish(lx, start, cur, TK_EQUALS); }
+yy12:
+	yych = *++cur;
+	if (yybm[0+yych] & 64) {
+		goto yy12;
+	}
+	goto yy9;
+yy13:
 	yych = *(marker = ++cur);
 	if (yych <= 0x1F) {
-		if (yych == '\t') goto yy15;
+		if (yych == '\t') goto yy17;
 		goto yy7;
 	} else {
 		if (yych == 0x7F) goto yy7;
-		goto yy15;
+		goto yy17;
 	}
-yy12:
+yy14:
 	++cur;
 	{ return finish(lx, start, cur, TK_TILDE); }
-yy13:
+yy15:
 	yych = *++cur;
 	if (yych <= 0x1F) {
-		if (yych == '\t') goto yy13;
+		if (yych == '\t') goto yy15;
 		goto yy3;
 	} else {
 		if (yych == 0x7F) goto yy3;
-		goto yy13;
+		goto yy15;
 	}
-yy14:
-	yych = *++cur;
-yy15:
-	if (yybm[0+yych] & 128) {
-		goto yy14;
-	}
-	if (yych <= 0x1F) goto yy16;
-	if (yych <= ']') goto yy17;
 yy16:
+	yych = *++cur;
+yy17:
+	if (yybm[0+yych] & 128) {
+		goto yy16;
+	}
+	if (yych <= 0x1F) goto yy18;
+	if (yych <= ']') goto yy19;
+yy18:
 	cur = marker;
 	goto yy7;
-yy17:
+yy19:
 	++cur;
 	{ return finish(lx, start, cur, TK_SECTION); }
 }
@@ -241,75 +252,75 @@ KnobToken knob_value(KnobLexer *lx, bool guarded)
 	};
 	yych = *cur;
 	if (yybm[0+yych] & 32) {
-		goto yy21;
+		goto yy23;
 	}
 	if (yych <= '!') {
 		if (yych <= '\f') {
-			if (yych <= 0x08) goto yy19;
-			if (yych <= '\n') goto yy22;
+			if (yych <= 0x08) goto yy21;
+			if (yych <= '\n') goto yy24;
 		} else {
-			if (yych <= '\r') goto yy23;
-			if (yych >= ' ') goto yy24;
+			if (yych <= '\r') goto yy25;
+			if (yych >= ' ') goto yy26;
 		}
 	} else {
 		if (yych <= ';') {
-			if (yych <= '"') goto yy25;
-			if (yych <= ':') goto yy24;
-			goto yy27;
+			if (yych <= '"') goto yy27;
+			if (yych <= ':') goto yy26;
+			goto yy29;
 		} else {
-			if (yych <= '}') goto yy24;
-			if (yych <= '~') goto yy22;
-			if (yych >= 0x80) goto yy24;
+			if (yych <= '}') goto yy26;
+			if (yych <= '~') goto yy24;
+			if (yych >= 0x80) goto yy26;
 		}
 	}
-yy19:
-	++cur;
-yy20:
-	{ if (start == lx->limit) break; return finish(lx, start, cur, TK_CONTROL); }
 yy21:
-	yych = *++cur;
-	if (yybm[0+yych] & 32) {
-		goto yy21;
-	}
-	{ if (*cur == ';') break; continue; }
-yy22:
 	++cur;
-	{ break; }
+yy22:
+	{ if (start == lx->limit) break; return finish(lx, start, cur, TK_CONTROL); }
 yy23:
 	yych = *++cur;
-	if (yych == '\n') goto yy22;
-	goto yy20;
+	if (yybm[0+yych] & 32) {
+		goto yy23;
+	}
+	{ if (*cur == ';') break; continue; }
 yy24:
+	++cur;
+	{ break; }
+yy25:
+	yych = *++cur;
+	if (yych == '\n') goto yy24;
+	goto yy22;
+yy26:
 	yych = *++cur;
 	if (yybm[0+yych] & 64) {
-		goto yy24;
+		goto yy26;
 	}
 	{ goto part; }
-yy25:
+yy27:
 	yych = *(marker = ++cur);
 	if (yybm[0+yych] & 128) {
-		goto yy25;
+		goto yy27;
 	}
-	if (yych <= 0x1F) goto yy26;
-	if (yych <= '"') goto yy28;
-	if (yych <= '\\') goto yy29;
-yy26:
+	if (yych <= 0x1F) goto yy28;
+	if (yych <= '"') goto yy30;
+	if (yych <= '\\') goto yy31;
+yy28:
 	{ if (!first) return unclosed(lx, start, cur); cur = start + 1; goto part; }
-yy27:
+yy29:
 	++cur;
 	{ if (guarded) break; goto part; }
-yy28:
+yy30:
 	++cur;
 	{ if (!first) return finish(lx, start, cur, TK_QUOTED); cur = start + 1; goto part; }
-yy29:
+yy31:
 	yych = *++cur;
 	if (yych <= 0x1F) {
-		if (yych == '\t') goto yy25;
+		if (yych == '\t') goto yy27;
 	} else {
-		if (yych != 0x7F) goto yy25;
+		if (yych != 0x7F) goto yy27;
 	}
 	cur = marker;
-	goto yy26;
+	goto yy28;
 }
 
     part:
@@ -369,202 +380,202 @@ KnobToken knob_item(KnobLexer *lx)
 	};
 	yych = *cur;
 	if (yybm[0+yych] & 8) {
-		goto yy33;
+		goto yy35;
 	}
 	if (yych <= '0') {
 		if (yych <= ',') {
-			if (yych <= '*') goto yy31;
-			if (yych <= '+') goto yy34;
-			goto yy35;
+			if (yych <= '*') goto yy33;
+			if (yych <= '+') goto yy36;
+			goto yy37;
 		} else {
-			if (yych <= '-') goto yy34;
-			if (yych <= '.') goto yy36;
-			if (yych >= '0') goto yy37;
+			if (yych <= '-') goto yy36;
+			if (yych <= '.') goto yy38;
+			if (yych >= '0') goto yy39;
 		}
 	} else {
 		if (yych <= '^') {
-			if (yych <= '9') goto yy39;
-			if (yych <= '@') goto yy31;
-			if (yych <= 'Z') goto yy40;
+			if (yych <= '9') goto yy41;
+			if (yych <= '@') goto yy33;
+			if (yych <= 'Z') goto yy42;
 		} else {
-			if (yych == '`') goto yy31;
-			if (yych <= 'z') goto yy40;
+			if (yych == '`') goto yy33;
+			if (yych <= 'z') goto yy42;
 		}
 	}
-yy31:
-	++cur;
-yy32:
-	{ return finish(lx, start, cur, TK_OTHER); }
 yy33:
+	++cur;
+yy34:
+	{ return finish(lx, start, cur, TK_OTHER); }
+yy35:
 	yych = *++cur;
 	if (yybm[0+yych] & 8) {
-		goto yy33;
+		goto yy35;
 	}
 	{ continue; }
-yy34:
+yy36:
 	yyaccept = 0;
 	yych = *(marker = ++cur);
 	if (yych <= '/') {
-		if (yych == '.') goto yy41;
-		goto yy32;
+		if (yych == '.') goto yy43;
+		goto yy34;
 	} else {
-		if (yych <= '0') goto yy37;
-		if (yych <= '9') goto yy39;
-		goto yy32;
+		if (yych <= '0') goto yy39;
+		if (yych <= '9') goto yy41;
+		goto yy34;
 	}
-yy35:
+yy37:
 	++cur;
 	{ return finish(lx, start, cur, TK_COMMA); }
-yy36:
+yy38:
 	yych = *++cur;
-	if (yych == '.') goto yy43;
-	if (yych <= '/') goto yy32;
-	if (yych <= '9') goto yy44;
-	goto yy32;
-yy37:
+	if (yych == '.') goto yy45;
+	if (yych <= '/') goto yy34;
+	if (yych <= '9') goto yy46;
+	goto yy34;
+yy39:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yych <= 'E') {
 		if (yych <= '/') {
-			if (yych == '.') goto yy47;
+			if (yych == '.') goto yy49;
 		} else {
-			if (yych <= '9') goto yy47;
-			if (yych >= 'E') goto yy47;
+			if (yych <= '9') goto yy49;
+			if (yych >= 'E') goto yy49;
 		}
 	} else {
 		if (yych <= 'd') {
-			if (yych == 'X') goto yy52;
+			if (yych == 'X') goto yy54;
 		} else {
-			if (yych <= 'e') goto yy47;
-			if (yych == 'x') goto yy52;
+			if (yych <= 'e') goto yy49;
+			if (yych == 'x') goto yy54;
 		}
 	}
-yy38:
+yy40:
 	{ return integer(lx, start, start + (*start < '0'), cur, 10); }
-yy39:
+yy41:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 	if (yybm[0+yych] & 16) {
-		goto yy39;
+		goto yy41;
 	}
 	if (yych <= 'D') {
-		if (yych == '.') goto yy41;
-		goto yy38;
+		if (yych == '.') goto yy43;
+		goto yy40;
 	} else {
-		if (yych <= 'E') goto yy51;
-		if (yych == 'e') goto yy51;
-		goto yy38;
-	}
-yy40:
-	yych = *++cur;
-	if (yybm[0+yych] & 32) {
+		if (yych <= 'E') goto yy53;
+		if (yych == 'e') goto yy53;
 		goto yy40;
 	}
-	{ return finish(lx, start, cur, TK_NAME); }
-yy41:
-	yych = *++cur;
-	if (yych <= '/') goto yy42;
-	if (yych <= '9') goto yy44;
 yy42:
+	yych = *++cur;
+	if (yybm[0+yych] & 32) {
+		goto yy42;
+	}
+	{ return finish(lx, start, cur, TK_NAME); }
+yy43:
+	yych = *++cur;
+	if (yych <= '/') goto yy44;
+	if (yych <= '9') goto yy46;
+yy44:
 	cur = marker;
 	if (yyaccept <= 2) {
 		if (yyaccept <= 1) {
 			if (yyaccept == 0) {
-				goto yy32;
+				goto yy34;
 			} else {
-				goto yy38;
+				goto yy40;
 			}
 		} else {
-			goto yy45;
+			goto yy47;
 		}
 	} else {
 		if (yyaccept == 3) {
-			goto yy48;
-		} else {
 			goto yy50;
+		} else {
+			goto yy52;
 		}
 	}
-yy43:
+yy45:
 	++cur;
 	{ return finish(lx, start, cur, TK_DOTS); }
-yy44:
+yy46:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
 	if (yych <= 'D') {
-		if (yych <= '/') goto yy45;
-		if (yych <= '9') goto yy44;
+		if (yych <= '/') goto yy47;
+		if (yych <= '9') goto yy46;
 	} else {
-		if (yych <= 'E') goto yy51;
-		if (yych == 'e') goto yy51;
+		if (yych <= 'E') goto yy53;
+		if (yych == 'e') goto yy53;
 	}
-yy45:
+yy47:
 	{
                 return finish(lx, start, cur, TK_REAL);
             }
-yy46:
+yy48:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
-yy47:
-	if (yybm[0+yych] & 64) {
-		goto yy46;
-	}
-	if (yych <= '9') {
-		if (yych == '.') goto yy41;
-		if (yych >= '0') goto yy49;
-	} else {
-		if (yych <= 'E') {
-			if (yych >= 'E') goto yy51;
-		} else {
-			if (yych == 'e') goto yy51;
-		}
-	}
-yy48:
-	{ return integer(lx, start, start + (*start < '0'), cur, 8); }
 yy49:
-	yyaccept = 4;
-	yych = *(marker = ++cur);
+	if (yybm[0+yych] & 64) {
+		goto yy48;
+	}
 	if (yych <= '9') {
-		if (yych == '.') goto yy41;
-		if (yych >= '0') goto yy49;
+		if (yych == '.') goto yy43;
+		if (yych >= '0') goto yy51;
 	} else {
 		if (yych <= 'E') {
-			if (yych >= 'E') goto yy51;
+			if (yych >= 'E') goto yy53;
 		} else {
-			if (yych == 'e') goto yy51;
+			if (yych == 'e') goto yy53;
 		}
 	}
 yy50:
-	{ return finish(lx, start, cur, TK_REAL); }
+	{ return integer(lx, start, start + (*start < '0'), cur, 8); }
 yy51:
-	yych = *++cur;
-	if (yych <= ',') {
-		if (yych == '+') goto yy53;
-		goto yy42;
+	yyaccept = 4;
+	yych = *(marker = ++cur);
+	if (yych <= '9') {
+		if (yych == '.') goto yy43;
+		if (yych >= '0') goto yy51;
 	} else {
-		if (yych <= '-') goto yy53;
-		if (yych <= '/') goto yy42;
-		if (yych <= '9') goto yy54;
-		goto yy42;
+		if (yych <= 'E') {
+			if (yych >= 'E') goto yy53;
+		} else {
+			if (yych == 'e') goto yy53;
+		}
 	}
 yy52:
-	yych = *++cur;
-	if (yybm[0+yych] & 128) {
-		goto yy55;
-	}
-	goto yy42;
+	{ return finish(lx, start, cur, TK_REAL); }
 yy53:
 	yych = *++cur;
-	if (yych <= '/') goto yy42;
-	if (yych >= ':') goto yy42;
+	if (yych <= ',') {
+		if (yych == '+') goto yy55;
+		goto yy44;
+	} else {
+		if (yych <= '-') goto yy55;
+		if (yych <= '/') goto yy44;
+		if (yych <= '9') goto yy56;
+		goto yy44;
+	}
 yy54:
 	yych = *++cur;
-	if (yych <= '/') goto yy45;
-	if (yych <= '9') goto yy54;
-	goto yy45;
+	if (yybm[0+yych] & 128) {
+		goto yy57;
+	}
+	goto yy44;
 yy55:
 	yych = *++cur;
+	if (yych <= '/') goto yy44;
+	if (yych >= ':') goto yy44;
+yy56:
+	yych = *++cur;
+	if (yych <= '/') goto yy47;
+	if (yych <= '9') goto yy56;
+	goto yy47;
+yy57:
+	yych = *++cur;
 	if (yybm[0+yych] & 128) {
-		goto yy55;
+		goto yy57;
 	}
 	{ return integer(lx, start, start + (*start < '0') + 2, cur, 16); }
 }
@@ -616,74 +627,74 @@ void knob_skip(KnobLexer *lx)
 	};
 	yych = *cur;
 	if (yybm[0+yych] & 32) {
-		goto yy60;
+		goto yy62;
 	}
 	if (yych <= '!') {
-		if (yych <= 0x00) goto yy57;
-		if (yych <= 0x08) goto yy58;
-		if (yych <= '\n') goto yy62;
-		goto yy58;
+		if (yych <= 0x00) goto yy59;
+		if (yych <= 0x08) goto yy60;
+		if (yych <= '\n') goto yy64;
+		goto yy60;
 	} else {
-		if (yych <= '"') goto yy63;
-		if (yych == '~') goto yy62;
-		goto yy58;
-	}
-yy57:
-	++cur;
-	{ if (start == lx->limit) break; continue; }
-yy58:
-	++cur;
-yy59:
-	{ continue; }
-yy60:
-	yych = *++cur;
-	if (yybm[0+yych] & 32) {
+		if (yych <= '"') goto yy65;
+		if (yych == '~') goto yy64;
 		goto yy60;
 	}
-	if (yych == ';') goto yy64;
+yy59:
+	++cur;
+	{ if (start == lx->limit) break; continue; }
+yy60:
+	++cur;
 yy61:
 	{ continue; }
 yy62:
+	yych = *++cur;
+	if (yybm[0+yych] & 32) {
+		goto yy62;
+	}
+	if (yych == ';') goto yy66;
+yy63:
+	{ continue; }
+yy64:
 	++cur;
 	{ break; }
-yy63:
+yy65:
 	yych = *(marker = ++cur);
 	if (yych <= 0x1F) {
-		if (yych == '\t') goto yy66;
-		goto yy59;
+		if (yych == '\t') goto yy68;
+		goto yy61;
 	} else {
-		if (yych == 0x7F) goto yy59;
-		goto yy66;
+		if (yych == 0x7F) goto yy61;
+		goto yy68;
 	}
-yy64:
+yy66:
 	yych = *++cur;
 	if (yybm[0+yych] & 64) {
-		goto yy64;
+		goto yy66;
 	}
-	goto yy61;
-yy65:
-	yych = *++cur;
-yy66:
-	if (yybm[0+yych] & 128) {
-		goto yy65;
-	}
-	if (yych <= 0x1F) goto yy67;
-	if (yych <= '"') goto yy68;
-	if (yych <= '\\') goto yy69;
+	goto yy63;
 yy67:
-	cur = marker;
-	goto yy59;
+	yych = *++cur;
 yy68:
+	if (yybm[0+yych] & 128) {
+		goto yy67;
+	}
+	if (yych <= 0x1F) goto yy69;
+	if (yych <= '"') goto yy70;
+	if (yych <= '\\') goto yy71;
+yy69:
+	cur = marker;
+	goto yy61;
+yy70:
 	++cur;
 	{ continue; }
-yy69:
+yy71:
 	yych = *++cur;
 	if (yych <= 0x1F) {
-		if (yych == '\t') goto yy65;
-		goto yy67;
+		if (yych == '\t') goto yy67;
+		goto yy69;
 	} else {
-		if (yych == 0x7F) goto yy67;
-		goto yy65;
+		if (yych == 0x7F) goto yy69;
+		goto yy67;
 	}
 }
 

@@ -53,7 +53,7 @@ KnobToken knob_token(KnobLexer *lx)
             newline         { return finish(lx, start, cur, TK_NEWLINE); }
             "~"             { return finish(lx, start, cur, TK_TILDE); }
             "="             { return finish(lx, start, cur, TK_EQUALS); }
-            name            { return finish(lx, start, cur, TK_NAME); }
+            name | digit+   { return finish(lx, start, cur, TK_NAME); }
             "[" (text \ "]")* "]"  { return finish(lx, start, cur, TK_SECTION); }
             control         {
                 bool end = start == lx->limit;

@@ -45,6 +45,9 @@ static bool unknown_knob(KnobReader *r, const char *name, size_t len)
 {
     Nearest best = {0};
     char nearest[400];
+    if (*name >= '0' && *name <= '9')
+        return knob_error(r, name, "there is no knob with the number %.*s; --list-knobs shows them", (int)MIN(len, 60),
+                          name);
     for (int row = 0; row < r->table.n; row++)
         nearest_offer(&best, name, len, r->table.rows[row].name);
     nearest_print(&best, nearest, sizeof nearest);

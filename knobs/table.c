@@ -19,8 +19,21 @@ const char *knob_type_name(KnobType type)
     return names[type];
 }
 
+// Returns the row of a documented number; -1 = none.
+static int find_number(const KnobTable *table, const char *digits, size_t len)
+{
+    int number = 0, row = 0;
+    for (size_t k = 0; k < len && number < 10000; k++)
+        number = digits[k] >= '0' && digits[k] <= '9' ? 10 * number + digits[k] - '0' : 10000;
+    while (row < table->n && table->rows[row].index != number)
+        row++;
+    return row < table->n ? row : -1;
+}
+
 int knob_find(const KnobTable *table, const char *name, size_t len)
 {
+    if (len && *name >= '0' && *name <= '9')
+        return find_number(table, name, len);
     for (int row = 0; row < table->n; row++)
         if (strncasecmp(name, table->rows[row].name, len) == 0 && !table->rows[row].name[len])
             return row;

@@ -42,6 +42,7 @@ PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phas
 PhaseBody phase_template;
 /* manager/nop.c */
 PhaseBody phase_nop;
+PhaseBody phase_debugger_break;
 /* manager/pipeline_counter.c */
 PhaseBody phase_after_back_copy_prop, phase_after_legalization;
 

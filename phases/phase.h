@@ -19,6 +19,8 @@ typedef enum {
     PK_UPDATE,
     PK_HOOK,
     PK_MACHINE,
+    PK_GRAPHICS,
+    PK_BOOKKEEPING,
     PK_SUBPASS
 } PhaseKind;
 typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
@@ -33,6 +35,7 @@ enum {
     PH_BRANCH_OPT = 15,
     PH_GENERATE_MOV_PHI = 23,
     PH_GENERAL_OPTIMIZE_MID = 37,
+    PH_GENERAL_OPTIMIZE_MID2 = 46,
     PH_GVN_CSE = 49,
     PH_REASSOCIATE = 50,
     PH_EQUAL_PHIS = 52,
@@ -100,6 +103,7 @@ typedef struct PlanEntry {
     uint8_t slot;    // the row itself, or the slot that a sub-pass follows
     uint8_t recipe;  // recipe of the entry, plus 1; 0 = none
     bool inserted;   // conversion that the manager inserted for the form of the next row
+    bool in_range;   // in lists: the entry is one of a range A..B
 } PlanEntry;
 
 typedef struct Plan {
@@ -332,8 +336,11 @@ void ctx_begin(Ctx *ctx);
 /* manager/table.c */
 // Makes the phase objects. A context without a target gets the newest one.
 void phase_factory(Ctx *ctx);
-// Returns the status of a row for lists: "implemented", "hook", "machine" or "not-yet".
+// Returns the status of a row for lists: "implemented"; "off", which is implemented but in no default plan; "hook",
+// "machine", "graphics" or "bookkeeping", which stay empty; or "not-yet".
 const char *phase_status(int row);
+// True if a row has a body on some backend: its status is "implemented" or "off".
+bool phase_is_implemented(int row);
 const char *phase_kind_name(PhaseKind kind);
 const char *phase_form_name(PhaseForm form);
 const char *phase_gate_name(PhaseGate gate);

@@ -42,10 +42,10 @@ static void print_backend(Out *out, const SmBackend *b)
 {
     Fact facts[FACTS];
     const SmProfile *p = &b->profile;
-    out_fmt(out, "%-6s  version 0x%04x  class %-2u  ", p->name, p->encoded, p->class);
+    out_fmt(out, "%-6s  version 0x%04x  class* %-2u  ", p->name, p->encoded, p->class);
     for (int f = 0; f <= RF_UP; f++)
-        out_fmt(out, "%s %-3u  ", files[f], p->regs[f]);
-    out_fmt(out, "bank %u\n", p->bank_bytes);
+        out_fmt(out, "%s* %-3u  ", files[f], p->regs[f]);
+    out_fmt(out, "bank* %u\n", p->bank_bytes);
     get_facts(b, facts);
     out_z(out, "        is     ");
     for (size_t k = 0; k < FACTS; k++)
@@ -84,8 +84,11 @@ static void print_members(Out *out)
         print_number(out, member->row);
         for (size_t k = 0; k < SM_BACKEND_COUNT; k++)
             out_fmt(out, "  %-11s", sm_status_name(sm_status(sm_backends[k], m)));
-        out_fmt(out, "  %s\n", member->text);
+        out_fmt(out, "  %s%s\n", member->inferred ? "* " : "", member->text);
     }
+    out_z(out, "\n* inferred: the documents do not say which backends have this member, or what it returns, or the "
+               "value of a\n"
+               "backend; sm/sm.h and sm/README.md have the reasons\n");
 }
 
 /* -- JSON ----------------------------------------------------------------------------------------------- */
@@ -112,8 +115,9 @@ static void json_members(Out *out, const SmBackend *b)
         out_fmt(out, "%s\n{\"name\":\"%s\"", m ? "," : "", member->name);
         json_number(out, "slot", member->slot);
         json_number(out, "phase", member->row);
-        out_fmt(out, ",\"status\":\"%s\",\"document\":\"%s\",\"summary\":", sm_status_name(sm_status(b, m)),
-                member->document);
+        out_fmt(out,
+                ",\"status\":\"%s\",\"inferred\":%s,\"document\":\"%s\",\"summary\":", sm_status_name(sm_status(b, m)),
+                member->inferred ? "true" : "false", member->document);
         out_json(out, member->text, strlen(member->text));
         out_char(out, '}');
     }

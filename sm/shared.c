@@ -48,10 +48,14 @@ bool sm_shared_common_over_barrier(const Fn *fn, const Instr *i) { return (void)
 /* -- Members -------------------------------------------------------------------------------------------- */
 
 const SmMember sm_members[SM_MEMBER_COUNT] = {
-#define PASS(member, slot, row, common, document, text) [SM_AT_##member] = {#member, slot, row, document, text},
+#define KNOWN false
+#define INFERRED true
+#define PASS(member, slot, row, common, from, document, text) \
+    [SM_AT_##member] = {#member, slot, row, from, document, text},
     SM_PASSES(PASS)
 #undef PASS
-#define QUERY(member, slot, type, shared, document, text) [SM_AT_##member] = {#member, slot, -1, document, text},
+#define QUERY(member, slot, type, shared, from, document, text) \
+    [SM_AT_##member] = {#member, slot, -1, from, document, text},
         SM_QUERIES(QUERY)
 #undef QUERY
 };

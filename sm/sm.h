@@ -51,38 +51,37 @@ typedef struct SmProfile {
 // Returns progress, as phases do.
 typedef bool SmPass(Ctx *ctx, Fn *fn);
 
-// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is the default member,
-// no_op (by design) or not_yet. The AdvancedPhase rows and 83 have no slot: in the documents they are separate phases
-// that a backend overrides.
+// PASS(member, slot of the vtable or -1, row of phases.def, common, from, document, text): `common` is the default
+// member, no_op (by design) or not_yet. `from` is INFERRED if no document names the backends that have the pass. The
+// AdvancedPhase rows and 83 have no slot: in the documents they are separate phases that a backend overrides.
 //
-// Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below sm_70. The
-// documents do not name the backends with slots 44, 49 and 56, only that some skip 56: here sm_30 and sm_50 do. All
-// backends have 44 and 49, since these preserve the results of programs.
+// Inferred: all backends have back propagation (82), and 44 and 49, since these preserve the results of programs. The
+// documents say only that some backends skip 56: here sm_30 and sm_50 do.
 // clang-format off
 #define SM_PASSES(PASS) \
-    PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
-    PASS(reassociate_and_common,    44,  50, not_yet, "cse",     "integer chains in a canonical order, then commoning") \
-    PASS(general_optimize_mid2,     56,  46, no_op,   "general", "copies, folding, dead code after mid-level expansion; a no-op on sm30 sm50") \
-    PASS(general_optimize_late2,    49,  65, not_yet, "general", "the same after predication and late commoning") \
-    PASS(before_conv_unsup,         -1,   4, no_op,   "phases",  "before ConvertUnsupportedOps") \
-    PASS(after_conv_unsup,          -1,   7, no_op,   "phases",  "after ConvertUnsupportedOps") \
-    PASS(early_enforce_args,        -1,  47, no_op,   "phases",  "before EnforceArgumentRestrictions") \
-    PASS(late_conv_unsup,           -1,  77, no_op,   "phases",  "before LateExpansionUnsupportedOps") \
-    PASS(back_prop_vreg,            -1,  82, no_op,   "cse",     "back copy propagation: its body, installed from sm70 on") \
-    PASS(back_prop_done,            -1,  83, no_op,   "cse",     "marks its end in the function: installed with back_prop_vreg") \
-    PASS(set_reg_attr,              -1,  89, no_op,   "phases",  "before OriSetRegisterAttr") \
-    PASS(after_set_reg_attr,        -1,  92, no_op,   "phases",  "after OriSetRegisterAttr") \
-    PASS(pre_sched,                 -1,  97, no_op,   "phases",  "before scheduling") \
-    PASS(alloc_reg,                 -1, 101, no_op,   "phases",  "register allocation") \
-    PASS(post_expansion,            -1, 104, no_op,   "phases",  "after expansion of allocated registers") \
-    PASS(post_sched,                -1, 106, no_op,   "phases",  "after scheduling") \
-    PASS(post_fix_up,               -1, 111, no_op,   "phases",  "after the last repairs") \
-    PASS(scoreboards_and_opexes,    -1, 115, no_op,   "phases",  "dependence barriers and control fields") \
-    PASS(ori_phase_encoding,        -1, 127, no_op,   "phases",  "machine words") \
-    PASS(after_mid_expansion,       -1, 134, no_op,   "phases",  "after MidExpansion") \
-    PASS(late_expand_sync,          -1, 135, no_op,   "phases",  "after LateExpandSyncInstructions") \
-    PASS(ori_phase_encoding_second, -1, 152, no_op,   "phases",  "machine words, the second slot of the name") \
-    PASS(form_lop3,                 -1, 168, no_op,   "ours",    "logic of three inputs as one instruction; a no-op on sm30")
+    PASS(gvn_cse,                   23,  49, no_op,   KNOWN,    "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
+    PASS(reassociate_and_common,    44,  50, not_yet, INFERRED, "cse",     "integer chains in a canonical order, then commoning") \
+    PASS(general_optimize_mid2,     56,  46, no_op,   INFERRED, "general", "copies, folding, dead code after mid-level expansion; a no-op on sm30 sm50") \
+    PASS(general_optimize_late2,    49,  65, not_yet, INFERRED, "general", "the same after predication and late commoning") \
+    PASS(before_conv_unsup,         -1,   4, no_op,   INFERRED, "phases",  "before ConvertUnsupportedOps") \
+    PASS(after_conv_unsup,          -1,   7, no_op,   INFERRED, "phases",  "after ConvertUnsupportedOps") \
+    PASS(early_enforce_args,        -1,  47, no_op,   INFERRED, "phases",  "before EnforceArgumentRestrictions") \
+    PASS(late_conv_unsup,           -1,  77, no_op,   INFERRED, "phases",  "before LateExpansionUnsupportedOps") \
+    PASS(back_prop_vreg,            -1,  82, no_op,   INFERRED, "cse",     "back copy propagation: its body") \
+    PASS(back_prop_done,            -1,  83, no_op,   INFERRED, "cse",     "marks its end in the function: installed with back_prop_vreg") \
+    PASS(set_reg_attr,              -1,  89, no_op,   INFERRED, "phases",  "before OriSetRegisterAttr") \
+    PASS(after_set_reg_attr,        -1,  92, no_op,   INFERRED, "phases",  "after OriSetRegisterAttr") \
+    PASS(pre_sched,                 -1,  97, no_op,   INFERRED, "phases",  "before scheduling") \
+    PASS(alloc_reg,                 -1, 101, no_op,   INFERRED, "phases",  "register allocation") \
+    PASS(post_expansion,            -1, 104, no_op,   INFERRED, "phases",  "after expansion of allocated registers") \
+    PASS(post_sched,                -1, 106, no_op,   INFERRED, "phases",  "after scheduling") \
+    PASS(post_fix_up,               -1, 111, no_op,   INFERRED, "phases",  "after the last repairs") \
+    PASS(scoreboards_and_opexes,    -1, 115, no_op,   INFERRED, "phases",  "dependence barriers and control fields") \
+    PASS(ori_phase_encoding,        -1, 127, no_op,   INFERRED, "phases",  "machine words") \
+    PASS(after_mid_expansion,       -1, 134, no_op,   INFERRED, "phases",  "after MidExpansion") \
+    PASS(late_expand_sync,          -1, 135, no_op,   INFERRED, "phases",  "after LateExpandSyncInstructions") \
+    PASS(ori_phase_encoding_second, -1, 152, no_op,   INFERRED, "phases",  "machine words, the second slot of the name") \
+    PASS(form_lop3,                 -1, 168, no_op,   KNOWN,    "ours",    "logic of three inputs as one instruction; a no-op on sm30")
 // clang-format on
 
 /* -- Queries ------------------------------------------------------------------------------------------------ */
@@ -103,20 +102,20 @@ typedef bool SmTest(const Fn *fn, const Instr *i);
 // Returns the classes of an instruction, as bits of a commoning filter, which may only reject.
 typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
 
-// QUERY(member, slot, type, shared, document, text): `shared` is the status of the implementation that all backends
-// share: IMPLEMENTED if its result depends on the arguments, NO_OP if it is constant. The documents do not state the
-// results of backends, so the shared results permit the fewest rewrites.
+// QUERY(member, slot, type, shared, from, document, text): `shared` is the status of the implementation that all
+// backends share: IMPLEMENTED if its result depends on the arguments, NO_OP if it is constant. The documents do not
+// state the results of backends, so the shared results permit the fewest rewrites.
 // clang-format off
 #define SM_QUERIES(QUERY) \
-    QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
-    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "chains of tests over renamed registers: unchanged below sm_70") \
-    QUERY(operand_bytes,      113, SmBytes,    IMPLEMENTED, "general", "operand size: that of the first type") \
-    QUERY(fold_info,          117, SmFoldInfo, NO_OP,       "general", "fold metadata: none") \
-    QUERY(marks_predicates,   164, SmFnTest,   NO_OP,       "general", "predicate marking: none") \
-    QUERY(refuses_source,     165, SmTest,     NO_OP,       "general", "predicated copies: only the kinds of operands decide") \
-    QUERY(class_mask,         182, SmClasses,  NO_OP,       "cse",     "more classes for the commoning filter: none") \
-    QUERY(class_mask_more,    227, SmClasses,  NO_OP,       "cse",     "the same, as a second query") \
-    QUERY(common_over_barrier, 371, SmTest,    NO_OP,       "cse",     "commoning across a barrier: never")
+    QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, INFERRED, "cse",     "order of a commutative instruction's operands: by value number") \
+    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       INFERRED, "general", "chains of tests over renamed registers: unchanged below sm_70") \
+    QUERY(operand_bytes,      113, SmBytes,    IMPLEMENTED, INFERRED, "general", "operand size: that of the first type") \
+    QUERY(fold_info,          117, SmFoldInfo, NO_OP,       INFERRED, "general", "fold metadata: none") \
+    QUERY(marks_predicates,   164, SmFnTest,   NO_OP,       INFERRED, "general", "predicate marking: none") \
+    QUERY(refuses_source,     165, SmTest,     NO_OP,       INFERRED, "general", "predicated copies: only the kinds of operands decide") \
+    QUERY(class_mask,         182, SmClasses,  NO_OP,       INFERRED, "cse",     "more classes for the commoning filter: none") \
+    QUERY(class_mask_more,    227, SmClasses,  NO_OP,       INFERRED, "cse",     "the same, as a second query") \
+    QUERY(common_over_barrier, 371, SmTest,    NO_OP,       INFERRED, "cse",     "commoning across a barrier: never")
 // clang-format on
 
 /* -- Backends ----------------------------------------------------------------------------------------------- */
@@ -161,6 +160,7 @@ typedef struct SmMember {
     const char *name;
     int slot;  // of the vtable, -1 = none
     int row;   // of phases.def, -1 = a query
+    bool inferred;
     const char *document, *text;
 } SmMember;
 extern const SmMember sm_members[SM_MEMBER_COUNT];

@@ -12,4 +12,6 @@ const SmBackend sm_50 = {
     .form_lop3 = phase_form_lop3,
     .reassociate_and_common = phase_reassociate,             // slot 44
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
+    .back_prop_vreg = phase_back_copy_prop,                  // phase 82
+    .back_prop_done = phase_after_back_copy_prop,            // phase 83
 };

@@ -42,6 +42,8 @@ bool phase_reoptimize(Ctx *ctx, Fn *fn)
 {
     if (!(fn->properties & PROP_REOPTIMIZE) && ctx->run.slot < PHASE_SLOTS)
         return false;
+    if (ctx->running && ctx->running->off[PH_CONVERT_MOV_PHI])
+        return false;  // the function would stay in ssa form
     uint64_t before = ir_hash(fn);
     for (int turn = 0; turn < TURNS && run_window(ctx, fn);)
         turn++;

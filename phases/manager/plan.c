@@ -14,8 +14,9 @@
 // A recipe may be a row over the module. Then all functions run the part of the plan before it, and after it the rest
 // (Paused of manager.c).
 //
-// Disabling a slot disables its recipes. For --start-before and --stop-after a recipe lies between its slot and the
-// next slot. --print-pipeline prints `Name@index`; the index of a sub-pass is the slot that the sub-pass follows. So
+// A disabled slot keeps its recipes, which `OriFormLop3@72` disables one by one. A range disables those of its slots,
+// and phase 1 disables all. For --start-before and --stop-after a recipe lies between its slot and the next slot.
+// --print-pipeline prints `Name@index`; the index of a sub-pass is the slot that the sub-pass follows. So
 // `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the sub-pass, for any function. A range
 // A..B stands for its slots that do something on this backend. Lists of disabled or printed phases are sets of rows.
 // ORDER rows are checked against the default plan only. Report slots run if they are named or with --reports.
@@ -67,7 +68,7 @@ static PlanEntry entry_of(int row, int slot)
     return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
 }
 
-// Adds the slots of a range that do something. If ctx is NULL, only checks the range.
+// Adds the rows of a range. If ctx is NULL, only checks the range.
 static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
                       char why[static 500])
 {
@@ -79,9 +80,11 @@ static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     else if (last < first)
         snprintf(why, 500, "%s: the range '%.*s' is reversed: the lower phase comes first", list->what,
                  (int)MIN(len, 60), text);
-    for (int row = first; first >= 0 && row <= last; row++)
-        if (ctx && does_something(ctx, row))
-            VEC_PUSH(list->arena, &list->at, entry_of(row, row));
+    for (int row = first; ctx && first >= 0 && row <= last; row++) {
+        PlanEntry e = entry_of(row, row);
+        e.in_range = true;
+        VEC_PUSH(list->arena, &list->at, e);
+    }
     return last >= first && first >= 0;
 }
 
@@ -133,6 +136,16 @@ static bool add_rows(const Ctx *ctx, Arena *arena, const char *what, const char 
     for (uint32_t k = 0; k < list.at.n; k++)
         rows[list.at.at[k].row] = true;
     return true;
+}
+
+// Returns the recipes (bits) that an entry of a list of disabled phases names: the one of `Name@slot`, or those of the
+// slots of a range.
+static uint32_t recipes_of(const PlanEntry *e)
+{
+    uint32_t recipes = e->recipe ? 1u << (e->recipe - 1) : 0;
+    for (int k = 0; e->in_range && k < RECIPE_COUNT; k++)
+        recipes |= (uint32_t)(recipe_info[k].slot == e->row) << k;
+    return recipes;
 }
 
 static bool find_one(const char *what, const char *text, int *row, char why[static 500])
@@ -206,12 +219,10 @@ static void add_entry(Planner *p, PlanEntry e)
     VEC_PUSH(p->arena, &p->plan->at, e);
 }
 
-// Adds a slot of the default plan and its recipes. Disabling the slot or phase 1 disables the recipes.
+// Adds a slot of the default plan and its recipes.
 static void add_slot(Planner *p, int slot)
 {
-    if (p->plan->off[slot])
-        return;
-    if (runs_by_default(p->ctx, slot))
+    if (runs_by_default(p->ctx, slot) && recipe_at(slot, slot) < 0)
         add_entry(p, entry_of(slot, slot));
     for (int k = 0; k < RECIPE_COUNT; k++)
         if (recipe_info[k].slot == slot && p->recipes >> k & 1 && runs_by_default(p->ctx, recipe_info[k].row))
@@ -254,15 +265,29 @@ static void disable_together(bool off[PHASE_ROWS])
     off[PH_BACK_PROP_VREG] = off[PH_BACK_COPY_PROPAGATE] = any;
 }
 
+// Disables the rows and the recipes that a list names.
+static bool disable(Planner *p, const char *what, const char *text, char why[static 500])
+{
+    PhaseList list = {.arena = p->arena, .what = what};
+    if (!parse_list(p->ctx, &list, text, why))
+        return false;
+    for (uint32_t k = 0; k < list.at.n; k++) {
+        const PlanEntry *e = &list.at.at[k];
+        p->recipes &= ~recipes_of(e);
+        p->plan->off[e->row] |= e->row == e->slot;
+    }
+    return true;
+}
+
 // Reads the limits of a plan: disabled rows, bounds and recipes, from the options and the knobs.
 static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
 {
     const PhaseOptions *o = &p->ctx->options;
     int start = 0, stop = 0;
-    if (!add_rows(p->ctx, p->arena, disable_option(o), o->disabled, p->plan->off, why) ||
-        !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
+    if (!recipes_parse(knobs->recipes, &p->recipes, why) || !disable(p, disable_option(o), o->disabled, why) ||
+        !disable(p, "DisablePhases", knobs->disabled, why) ||
         (o->start && !find_one("--start-before", o->start, &start, why)) ||
-        (o->stop && !find_one("--stop-after", o->stop, &stop, why)) || !recipes_parse(knobs->recipes, &p->recipes, why))
+        (o->stop && !find_one("--stop-after", o->stop, &stop, why)))
         return false;
     disable_together(p->plan->off);
     p->first = o->start ? bound_of(start, false) : 0;
@@ -283,7 +308,8 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
     if (!read_limits(&p, knobs, why) || !parse_list(ctx, &list, named, why))
         return false;
     for (uint32_t k = 0; k < list.at.n; k++)
-        add_entry(&p, list.at.at[k]);
+        if (!list.at.at[k].in_range || does_something(ctx, list.at.at[k].row))
+            add_entry(&p, list.at.at[k]);
     for (size_t k = 0; k < ARRAY_LEN(first_rows) && !named; k++)
         if (runs_by_default(ctx, first_rows[k]))
             add_entry(&p, entry_of(first_rows[k], first_rows[k]));
@@ -406,9 +432,14 @@ static const char *idle_reason(const Ctx *ctx, int row, char text[static 100])
         return "it is not implemented yet";
     if (strcmp(status, "machine") == 0)
         return "it is for machine code, which oriopt does not generate";
+    if (strcmp(status, "graphics") == 0)
+        return "it is for shaders, which PTX does not have";
+    if (strcmp(status, "bookkeeping") == 0)
+        return "it refreshes data that oriopt drops when code changes";
     if (strcmp(status, "hook") == 0)
         return "no backend implements this hook";
-    snprintf(text, 100, "the backend %s does not implement it", ctx->target.backend->profile.name);
+    snprintf(text, 100, "it is not installed on %s%s", ctx->target.backend->profile.name,
+             row == PH_GVN_CSE ? "; --knob EnableGvnCse=1 installs it" : "");
     return text;
 }
 
@@ -422,10 +453,33 @@ static void warn_idle(Ctx *ctx, const char *what, const char *text)
         return;
     for (uint32_t k = 0; k < list.at.n; k++) {
         int row = list.at.at[k].row;
-        if (!seen[row] && !does_something(ctx, row))
+        if (!seen[row] && !list.at.at[k].in_range && !does_something(ctx, row))
             diag_plain(&ctx->diag, DIAG_WARNING, "%s: %s (phase %d) does nothing: %s", what, phase_info[row].name, row,
                        idle_reason(ctx, row, why));
         seen[row] = true;
+    }
+}
+
+// Warns of the recipes that still run after the disabled slots of a list.
+static void warn_recipes(Ctx *ctx, const char *what, const char *text)
+{
+    PhaseList list = {.arena = &ctx->arena, .what = what};
+    char why[500], names[300];
+    if (!parse_list(ctx, &list, text, why))
+        return;
+    for (uint32_t k = 0; k < list.at.n; k++) {
+        const PlanEntry *disabled = &list.at.at[k];
+        size_t n = 0;
+        for (uint32_t j = 0; j < ctx->plan.at.n && n < sizeof names; j++) {
+            const PlanEntry *e = &ctx->plan.at.at[j];
+            if (e->recipe && e->slot == disabled->row)
+                n += (size_t)snprintf(names + n, sizeof names - n, "%s%s@%d", n ? ", " : "", phase_info[e->row].name,
+                                      e->slot);
+        }
+        if (n && disabled->row == disabled->slot)
+            diag_plain(&ctx->diag, DIAG_WARNING,
+                       "%s: the recipes after phase %d still run; name them to disable them: %s", what, disabled->row,
+                       names);
     }
 }
 
@@ -437,10 +491,12 @@ void phase_warn_idle(Ctx *ctx)
     ctx->diag.source = NULL;  // not about the input
     warn_idle(ctx, "--named-phases", o->named);
     warn_idle(ctx, disable_option(o), o->disabled);
+    warn_recipes(ctx, disable_option(o), o->disabled);
     warn_idle(ctx, "--print-before", o->print_before);
     warn_idle(ctx, "--print-after", o->print_after);
     warn_idle(ctx, "NamedPhases", knobs->named);
     warn_idle(ctx, "DisablePhases", knobs->disabled);
+    warn_recipes(ctx, "DisablePhases", knobs->disabled);
     warn_idle(ctx, "DUMPIR", knobs->dumped);
     ctx->diag.source = source;
 }

@@ -54,6 +54,19 @@ int recipe_at(int row, int slot)
     return -1;
 }
 
+const char *recipes_off(int row)
+{
+    const char *reason = NULL;
+    bool on = row < PHASE_SLOTS && recipe_at(row, row) < 0;
+    for (int k = 0; k < RECIPE_COUNT; k++) {
+        if (recipe_info[k].row != row)
+            continue;
+        on |= recipe_info[k].on;
+        reason = recipe_info[k].reason;
+    }
+    return on ? NULL : reason;
+}
+
 // Adds the recipes that one entry of the list names.
 static bool add_recipes(const char *text, size_t len, uint32_t *recipes, char why[static 500])
 {

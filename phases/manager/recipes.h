@@ -22,6 +22,9 @@ extern const RecipeInfo recipe_info[RECIPE_COUNT];
 /* recipes.c */
 // Returns the recipe that runs this row after this slot; -1 if there is none.
 int recipe_at(int row, int slot);
+// Returns the reason why a row is in no default plan: all of its recipes are off, and it is a sub-pass or a recipe of
+// its own slot. NULL: it is not off.
+const char *recipes_off(int row);
 // Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL: those that are on), `all`, `off`, or a list of
 // `Name@slot` or `Name` (for all of its slots), with the separators of lists of phases. False: `why` names the wrong
 // entry.

@@ -91,30 +91,36 @@ void phase_factory(Ctx *ctx)
 
 /* -- Names ---------------------------------------------------------------------------------------------- */
 
-// True if a row has a body on some backend.
-static bool is_implemented(int row)
+static bool installs(const SmBackend *backend, int row)
 {
-    bool some = phase_info[row].body || phase_info[row].module;
-    for (size_t k = 0; k < SM_BACKEND_COUNT && !some; k++) {
-        SmPass *pass = sm_pass(sm_backends[k], row);
-        some = pass && !sm_is_sentinel(pass);
-    }
-    return some;
+    SmPass *pass = sm_pass(backend, row);
+    return pass ? !sm_is_sentinel(pass) : phase_info[row].body || phase_info[row].module;
 }
+
+// Returns the number of backends that install a body for a row.
+static size_t count_backends(int row)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < SM_BACKEND_COUNT; k++)
+        n += installs(sm_backends[k], row);
+    return n;
+}
+
+bool phase_is_implemented(int row) { return count_backends(row) > 0; }
 
 const char *phase_status(int row)
 {
     const PhaseInfo *p = &phase_info[row];
-    return is_implemented(row)     ? "implemented"
-           : p->kind == PK_HOOK    ? "hook"
-           : p->kind == PK_MACHINE ? "machine"
-                                   : "not-yet";
+    bool empty = p->kind == PK_HOOK || p->kind == PK_MACHINE || p->kind == PK_GRAPHICS || p->kind == PK_BOOKKEEPING;
+    return phase_is_implemented(row) ? (recipes_off(row) ? "off" : "implemented")
+           : empty                   ? phase_kind_name(p->kind)
+                                     : "not-yet";
 }
 
 const char *phase_kind_name(PhaseKind kind)
 {
-    static const char *const names[] = {"verify", "report", "analysis", "transform", "lower",
-                                        "update", "hook",   "machine",  "sub-pass"};
+    static const char *const names[] = {"verify", "report",  "analysis", "transform",   "lower",   "update",
+                                        "hook",   "machine", "graphics", "bookkeeping", "sub-pass"};
     return names[kind];
 }
 
@@ -266,6 +272,26 @@ static uint32_t list_knobs(Out *out, int row, const char *before, const char *be
     return n;
 }
 
+// Writes the backends that install a row: `all`, `-` for none, or their numbers.
+static void list_backends(Out *out, int row)
+{
+    char text[40] = "-";
+    size_t n = 0, found = count_backends(row);
+    for (size_t k = 0; k < SM_BACKEND_COUNT && found < SM_BACKEND_COUNT; k++)
+        if (installs(sm_backends[k], row))
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%u", n ? "," : "", sm_backends[k]->profile.number);
+    out_fmt(out, "%-17s", found == SM_BACKEND_COUNT ? "all" : text);
+}
+
+static void list_backends_json(Out *out, int row)
+{
+    out_z(out, ",\"backends\":[");
+    for (size_t k = 0, n = 0; k < SM_BACKEND_COUNT; k++)
+        if (installs(sm_backends[k], row))
+            out_fmt(out, "%s\"%s\"", n++ ? "," : "", sm_backends[k]->profile.name);
+    out_char(out, ']');
+}
+
 void phase_list(Out *out, bool json)
 {
     static const int min_opt[] = {0, 1, 2, 3, 0};
@@ -274,8 +300,12 @@ void phase_list(Out *out, bool json)
     for (int row = 0; row < PHASE_ROWS; row++) {
         const PhaseInfo *p = &phase_info[row];
         if (!json) {
-            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s", row, p->name, phase_kind_name(p->kind),
-                    phase_status(row), phase_gate_name(p->gate), phase_form_name(p->form), p->summary);
+            out_fmt(out, "%3d  %-40s %-11s %-11s %-4s %-8s ", row, p->name, phase_kind_name(p->kind), phase_status(row),
+                    phase_gate_name(p->gate), phase_form_name(p->form));
+            list_backends(out, row);
+            out_fmt(out, " %s", p->summary);
+            if (recipes_off(row))
+                out_fmt(out, " [off: %s]", recipes_off(row));
             out_z(out, list_knobs(out, row, " [knobs: ", ", ") ? "]\n" : "\n");
             continue;
         }
@@ -288,6 +318,11 @@ void phase_list(Out *out, bool json)
         list_masks(out, p->needs);
         out_z(out, ",\"keeps\":");
         list_masks(out, p->keeps);
+        list_backends_json(out, row);
+        if (recipes_off(row)) {
+            out_z(out, ",\"off\":");
+            out_json(out, recipes_off(row), strlen(recipes_off(row)));
+        }
         out_z(out, ",\"knobs\":[");
         out_z(out, list_knobs(out, row, "\"", "\",\"") ? "\"]" : "]");
         out_z(out, ",\"summary\":");

@@ -42,8 +42,10 @@ typedef struct Gvn {
 /* gvn_cse.c */
 // Returns the body for a value of EnableGvnCseMode, bit 6 (ENHANCED_CSE), and c (FULL_SCOPE).
 GvnBody gvn_body(int64_t mode, bool enhanced, bool full_scope);
-// Returns the mode of a backend if the knob is not set.
-int64_t gvn_default_mode(const SmProfile *p);
+// Returns the mode for capabilities (SM_CAP_*) if the knob is not set.
+int64_t gvn_default_mode(uint8_t caps);
+// Returns the capabilities (SM_CAP_*) that count: those of the backend, or GvnCseBits.
+uint8_t gvn_caps(Ctx *ctx);
 // True if a knob installs the body on a backend that has none.
 bool gvn_is_installed(Ctx *ctx);
 

@@ -70,9 +70,15 @@ GvnBody gvn_body(int64_t mode, bool enhanced, bool full_scope)
     }
 }
 
-int64_t gvn_default_mode(const SmProfile *p)
+int64_t gvn_default_mode(uint8_t caps) { return caps & SM_CAP_ENHANCED_CSE && caps & SM_CAP_FULL_SCOPE ? 3 : 2; }
+
+uint8_t gvn_caps(Ctx *ctx)
 {
-    return p->caps & SM_CAP_ENHANCED_CSE && p->caps & SM_CAP_FULL_SCOPE ? 3 : 2;
+    enum { ENHANCED = 1, FULL_SCOPE = 2 };  // bits of the knob
+    if (!knob_is_set(&ctx->knobs, KNOB_GVN_BITS))
+        return ctx->target.backend->profile.caps;
+    int64_t bits = knob_int(&ctx->knobs, KNOB_GVN_BITS);
+    return (bits & ENHANCED ? SM_CAP_ENHANCED_CSE : 0) | (bits & FULL_SCOPE ? SM_CAP_FULL_SCOPE : 0);
 }
 
 static bool is_set_by_user(Ctx *ctx, KnobId knob)
@@ -297,10 +303,10 @@ static uint32_t eliminate(Gvn *g)
 
 static GvnBody choose_body(Ctx *ctx)
 {
-    const SmProfile *p = &ctx->target.backend->profile;
+    uint8_t caps = gvn_caps(ctx);
     bool set = knob_is_set(&ctx->knobs, KNOB_GVN_CSE_MODE);
-    int64_t mode = set ? knob_int(&ctx->knobs, KNOB_GVN_CSE_MODE) : gvn_default_mode(p);
-    return gvn_body(mode, p->caps & SM_CAP_ENHANCED_CSE, p->caps & SM_CAP_FULL_SCOPE);
+    int64_t mode = set ? knob_int(&ctx->knobs, KNOB_GVN_CSE_MODE) : gvn_default_mode(caps);
+    return gvn_body(mode, caps & SM_CAP_ENHANCED_CSE, caps & SM_CAP_FULL_SCOPE);
 }
 
 bool phase_gvn_cse(Ctx *ctx, Fn *fn)
@@ -311,7 +317,7 @@ bool phase_gvn_cse(Ctx *ctx, Fn *fn)
     if (!gate_is_open(ctx, fn, KNOB_GVN_CSE_MODE, g.body != GVN_NONE))
         return false;
     g.a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF);
-    g.enhanced = ctx->target.backend->profile.caps & SM_CAP_ENHANCED_CSE;
+    g.enhanced = gvn_caps(ctx) & SM_CAP_ENHANCED_CSE;
     arena_init(&g.scratch, &ctx->heap);
     pressure_init(&g.pressure, fn, &g.scratch);
     g.kept = opcodes_of_knob(ctx, KNOB_GVN_PER_INSTR, &g.scratch);

@@ -245,7 +245,7 @@ static void visit(Missed *m, InstrId id, bool candidate)
     const Redundancy *r = m->r;
     const Instr *i = ir_instr(r->fn, id);
     const Desc *d = ir_desc(r->fn, i);
-    bool enhanced = r->ctx->target.backend->profile.caps & SM_CAP_ENHANCED_CSE;
+    bool enhanced = gvn_caps(r->ctx) & SM_CAP_ENHANCED_CSE;
     if (d->traits & (TR_READ | TR_WRITE) && r->rules->kinds & RD_LOADS)
         visit_access(m, id, candidate);
     else if (d->traits & TR_CONV && r->rules->kinds & RD_CONVERGENT && gvn_class(r->fn, i, enhanced) == GC_CONVERGENT)

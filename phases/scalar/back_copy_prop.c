@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lets an instruction write the register to which its result is copied afterwards, and removes the copy.
 //
-// Slot: 82 AdvancedPhaseBackPropVReg, of the backends from sm_70 on. Slot 83 OriBackCopyPropagate marks the end of this
+// Slot: 82 AdvancedPhaseBackPropVReg, which all backends install. Slot 83 OriBackCopyPropagate marks the end of this
 // work (manager/pipeline_counter.c). One walk over the blocks in reverse postorder, backward through each block, opens
 // each copy `Rd = mov Rs`. The next definition of Rs above closes the copy. If the copy is the only use of Rs, and
 // there is no obstacle, the definition is renamed to Rd, and the copy is removed. If Rd is named between the two, and

@@ -281,8 +281,23 @@ run "no recipes without phase 1" 0 --print-pipeline --disable-phases=1
 is "$(recipes)" ""
 run "no recipes without phase 1, by a knob" 0 --print-pipeline --knob DisablePhases=ApplyNvOptRecipes
 is "$(recipes)" ""
-run "a recipe goes with its slot" 0 --print-pipeline --knob DisablePhases=9
+run "a slot keeps its recipes" 0 --print-pipeline --knob DisablePhases=9
+is "$(recipes)" "OriRemoveRedundantMov@9 OriRemoveRedundantMov@73"
+is "$(cat err)" "oriopt: warning: DisablePhases: the recipes after phase 9 still run; name them to disable them: OriRemoveRedundantMov@9"
+run "a recipe by its name" 0 --print-pipeline --disable-phases=OriRemoveRedundantMov@9
 is "$(recipes)" "OriRemoveRedundantMov@73"
+silent err
+run "the recipes of a range" 0 --print-pipeline --disable-phases=9..12
+is "$(recipes)" "OriRemoveRedundantMov@73"
+silent err
+run "lop3 after a disabled slot without a body" 0 --print-pipeline --knob NvOptRecipes=all --disable-phases=72
+grep -q '^OriFormLop3@72' out && ok || bad "OriFormLop3@72 goes with its slot"
+is "$(cat err)" "oriopt: warning: --disable-phases: LateExpandSyncInstructions (phase 72) does nothing: it is for machine code, which oriopt does not generate
+oriopt: warning: --disable-phases: the recipes after phase 72 still run; name them to disable them: OriFormLop3@72"
+run "73 disabled" 0 --disable-phases=73 --verify=each two.ptx -o /dev/null
+run "a knob by its number" 0 --print-knobs --knob 402=3
+grep -q '^EnableGvnCseMode=3 ' out && ok || bad "no EnableGvnCseMode=3"
+run "a number that no knob has" 2 --print-knobs --knob 9999=3
 run "no recipes at -O0" 0 --print-pipeline -O0 --knob NvOptRecipes=on
 is "$(recipes)" ""
 printf '%s\n.visible .entry k()\n{\n\tret;\n}\n' "$head" >nothing.ptx
@@ -962,7 +977,7 @@ error 1 'namedphase=1' "unknown knob 'namedphase'; did you mean NamedPhases?"
 error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN?"
 error 11 'WHEN=FN=k;Dump=1' "unknown knob 'Dump'; did you mean DUMPIR?"
 error 1 '=3' "expected the name of a knob"
-error 1 '3=3' "expected the name of a knob"
+error 1 '3=3' "there is no knob with the number 3; --list-knobs shows them"
 error 2 ' "OptBudget"=3' "expected the name of a knob"
 error 13 'OptBudget=3~[knobs]' "expected the name of a knob"
 # Errors in the syntax of settings.

@@ -369,7 +369,15 @@ for option in --named-phases --disable-phases --no-phase --print-before --print-
     idle $option 0..60
 done
 run "a phase of other backends" 0 -arch sm_30 --named-phases=OriFormLop3 k.ptx -o out.ptx
-warned 1 "oriopt: warning: --named-phases: OriFormLop3 (phase 168) does nothing: the backend sm_30 does not implement it"
+warned 1 "oriopt: warning: --named-phases: OriFormLop3 (phase 168) does nothing: it is not installed on sm_30"
+run "a phase that a knob installs" 0 -arch sm_80 --named-phases=GvnCse k.ptx -o out.ptx
+warned 1 "oriopt: warning: --named-phases: GvnCse (phase 49) does nothing: it is not installed on sm_80; --knob EnableGvnCse=1 installs it"
+run "a phase that a knob has installed" 0 -arch sm_80 --knob EnableGvnCse=1 --named-phases=GvnCse k.ptx -o out.ptx
+silent err
+run "a phase for shaders" 0 --named-phases=EmitPSI k.ptx -o out.ptx
+warned 1 "oriopt: warning: --named-phases: EmitPSI (phase 36) does nothing: it is for shaders, which PTX does not have"
+run "a phase without work" 0 --named-phases=UpdateAfterOptimize k.ptx -o out.ptx
+warned 1 "oriopt: warning: --named-phases: UpdateAfterOptimize (phase 76) does nothing: it refreshes data that oriopt drops when code changes"
 run "a phase of this backend" 0 -arch sm_80 --named-phases=OriFormLop3 k.ptx -o out.ptx
 silent err
 for setting in --named-phases= --disable-phases= --no-phase= --print-after= --knob=NamedPhases= --knob=DisablePhases= --knob=DUMPIR=; do
@@ -378,7 +386,7 @@ for setting in --named-phases= --disable-phases= --no-phase= --print-after= --kn
     for sm in sm_30 sm_50; do
         run "phase 46 of $sm, by $what" 0 -arch $sm ${setting}GeneralOptimizeMid2 k.ptx -o out.ptx
         grep 'warning: ' err >warnings
-        is "$(cat warnings)" "oriopt: warning: $what: GeneralOptimizeMid2 (phase 46) does nothing: the backend $sm does not implement it"
+        is "$(cat warnings)" "oriopt: warning: $what: GeneralOptimizeMid2 (phase 46) does nothing: it is not installed on $sm"
     done
     for sm in sm_60 sm_70 sm_80 sm_89 sm_90; do
         run "phase 46 of $sm, by $what" 0 -arch $sm ${setting}GeneralOptimizeMid2 k.ptx -o out.ptx
@@ -400,7 +408,7 @@ silent err
 cp out names
 run "the table of phases" 0 --list-phases
 name="names of phases that do something"
-awk '$4 == "implemented" { n[$2]++; row[NR] = $1; of[NR] = $2 } END { for (k = 1; k <= NR; k++) if (k in of) print of[k] (n[of[k]] > 1 ? "@" row[k] : "") }' out >want
+awk '$4 == "implemented" || $4 == "off" { n[$2]++; row[NR] = $1; of[NR] = $2 } END { for (k = 1; k <= NR; k++) if (k in of) print of[k] (n[of[k]] > 1 ? "@" row[k] : "") }' out >want
 same names want
 says names DumpNVuCodeText@155
 run "all of them can be named" 0 --named-phases="$(tr '\n' ',' <names)" -O2 k.ptx -o out.ptx

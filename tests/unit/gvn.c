@@ -33,14 +33,12 @@ TEST(gvn_default_modes)
     for (int k = 0; k < SM_BACKEND_COUNT; k++) {
         const SmProfile *p = &sm_backends[k]->profile;
         unit_context("%s", p->name);
-        CHECK_EQ(gvn_default_mode(p), modes[k]);
+        CHECK_EQ(gvn_default_mode(p->caps), modes[k]);
         CHECK_EQ(sm_backends[k]->gvn_cse == phase_gvn_cse, p->number == 60 || p->number == 70 || p->number == 90);
     }
     unit_context("%s", "");
-    SmProfile p = {.caps = SM_CAP_ENHANCED_CSE};
-    CHECK_EQ(gvn_default_mode(&p), 2);
-    p.caps = SM_CAP_FULL_SCOPE;
-    CHECK_EQ(gvn_default_mode(&p), 2);
+    CHECK_EQ(gvn_default_mode(SM_CAP_ENHANCED_CSE), 2);
+    CHECK_EQ(gvn_default_mode(SM_CAP_FULL_SCOPE), 2);
 }
 
 /* -- Kernels -------------------------------------------------------------------------------------------- */

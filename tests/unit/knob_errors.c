@@ -286,9 +286,12 @@ static const ErrorRow record_errors[] = {
     {"=1", "--knob:1:1: error: expected the name of a knob\n"
            "=1\n"
            "^\n"},
-    {"1=1", "--knob:1:1: error: expected the name of a knob\n"
-            "1=1\n"
-            "^\n"},
+    {"9999=1", "--knob:1:1: error: there is no knob with the number 9999; --list-knobs shows them\n"
+               "9999=1\n"
+               "^\n"},
+    {"-1=1", "--knob:1:1: error: expected the name of a knob\n"
+             "-1=1\n"
+             "^\n"},
     {"[knobs]", "--knob:1:1: error: expected the name of a knob\n"
                 "[knobs]\n"
                 "^\n"},

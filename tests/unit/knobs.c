@@ -154,6 +154,15 @@ TEST(knob_find_ignores_case)
     CHECK_EQ(knob_find(&test_table, "Switc", 5), -1);
     CHECK_EQ(knob_find(&test_table, "Switchs", 7), -1);
     CHECK_EQ(knob_find(&test_table, "", 0), -1);
+    for (int row = 0; row < knob_table.n; row++) {
+        char number[12];
+        int len = snprintf(number, sizeof number, "%d", knob_table.rows[row].index);
+        if (knob_table.rows[row].index >= 0)
+            CHECK_EQ(knob_find(&knob_table, number, (size_t)len), row);
+    }
+    CHECK_EQ(knob_find(&knob_table, "9999", 4), -1);
+    CHECK_EQ(knob_find(&knob_table, "402x", 4), -1);
+    CHECK_EQ(knob_find(&knob_table, "99999999999999999999", 20), -1);
 }
 
 static void bad_default(void *arena)

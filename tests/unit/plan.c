@@ -237,8 +237,13 @@ TEST(plan_recipes)
         {"OriRemoveRedundantMov@73", NULL, false, NULL, 1},
         {"164", NULL, true, NULL, 2},
         {NULL, "1", true, NULL, 0},  // the conditions are not evaluated
-        {NULL, "9", true, NULL, 1},
-        {NULL, "73", true, NULL, 1},
+        {NULL, "9", true, NULL, 2},  // a slot keeps its recipes
+        {NULL, "73", true, NULL, 2},
+        {NULL, "OriRemoveRedundantMov@9", true, NULL, 1},
+        {NULL, "OriRemoveRedundantMov@9,OriRemoveRedundantMov@73", true, NULL, 0},
+        {NULL, "8..9", true, NULL, 1},
+        {NULL, "9..73", true, NULL, 0},
+        {NULL, "10..72", true, NULL, 2},
         {NULL, "164", true, NULL, 0},
         {"off", NULL, false, "164", 1},
         {NULL, NULL, false, "OriRemoveRedundantMov@9", 1},  // no phase 1: unconditional

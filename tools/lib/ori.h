@@ -346,7 +346,7 @@ typedef struct OriPhase {
     int index;
     const char *name;
     const char *kind;         /* verify, report, analysis, transform, lower, update, ... */
-    const char *status;       /* implemented, hook, machine, not-yet */
+    const char *status;       /* implemented, off, hook, machine, graphics, bookkeeping, not-yet */
     const char *form;         /* any, multi, ssa, to-ssa, to-multi */
     int min_level, max_level; /* optimization levels that run it */
     const char *summary;
@@ -379,6 +379,9 @@ typedef enum { ORI_PHASES, ORI_KNOBS, ORI_BACKENDS, ORI_PIPELINE } OriTable;
  * the level, one on a line, as ori_run_phases() takes them. ORI_USAGE: `table` is none of the constants, or settings do
  * not fit together. ORI_IO: write() returned 0. */
 ORI_API OriStatus ori_print_table(OriContext *ori, OriTable table, OriWriteFn *write, void *user);
+
+/* An empty function for breakpoints: phases 131 and 157, DebuggerBreak, call it for each function that is optimized. */
+ORI_API void ori_debugger_break(void);
 
 #ifdef __cplusplus
 }

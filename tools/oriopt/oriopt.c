@@ -477,7 +477,7 @@ static void list_names(const Settings *s, Out *out)
     char name[12], why[400];
     for (int row = 0; s->list_phases == PRINT_NAMES && row < PHASE_ROWS; row++) {
         const char *phase = phase_info[row].name;
-        if (strcmp(phase_status(row), "implemented") != 0)
+        if (!phase_is_implemented(row))
             continue;
         out_z(out, phase);
         if (phase_find(phase, strlen(phase), why) < 0)  // the name has two slots

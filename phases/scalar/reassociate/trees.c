@@ -509,11 +509,18 @@ static void order_leaves(Reassoc *r, const Tree *t, Order *o)
 static bool find_order(Reassoc *r, const Tree *t, Order *o)
 {
     order_leaves(r, t, o);
-    if (!o->reason)
+    bool reason = o->reason;
+    if (!reason && !remarks_wanted(r->ctx))
         return false;
     find_varying(r, t);
     order_leaves(r, t, o);
-    return order_first(o) && !is_in_order(r, t, o);
+    bool differs = order_first(o) && !is_in_order(r, t, o);
+    if (differs && !reason)
+        remark(r->ctx, r->fn, t->root, RM_MISSED, "LoneTree",
+               "{Operands:%u} operands keep their order: nothing else computes with the same or with two of them, and "
+               "they have no two constants; ptxas orders such trees itself",
+               t->n);
+    return differs && reason;
 }
 
 /* -- Rebuilding ----------------------------------------------------------------------------------------- */
