@@ -157,7 +157,7 @@ asan() { # CC FOLDER
 part() { # NAME
     case $1 in
     lexers | warnings | format) $1 ;;
-    layers | prose) "tests/$1.sh" ;;
+    layers | prose | claims) "tests/$1.sh" ;;
     read | phases | text) oricheck "tests/golden/$1" ;;
     grammar) tests/grammar.sh ;;
     oricheck | cli | link | messages | files | knobs | orirun | install | package | ptxrun | readme | faults | races | origen | malformed | ptxas_dropin | redundant) B=$programs "tests/programs/$1.sh" ;;
@@ -196,7 +196,7 @@ part() { # NAME
 }
 
 # Parts of each layer, the longest first.
-small='read phases text samples faults races orirun oricheck layers prose grammar lexers'
+small='read phases text samples faults races orirun oricheck layers prose claims grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
 check="net ptxas rules meaning link-scenarios unit verdicts vectors malformed knobs origen globals embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant words $judges $small"
