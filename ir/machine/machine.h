@@ -41,6 +41,16 @@ typedef struct HostMemory {
 // Agents of the race check. The lanes of a warp are ordered with RACES_WARPS, and independent with RACES_LANES.
 typedef enum { RACES_OFF, RACES_WARPS, RACES_LANES } RaceCheck;
 
+// A launch while it runs.
+typedef struct RunProgress {
+    uint64_t steps;            // so far, as max_steps counts them
+    uint64_t started, blocks;  // blocks that have started, blocks of the grid
+} RunProgress;
+
+// Called during launches, after some thousands of steps each. False ends the launch with RUN_STOPPED. May call
+// machine_waits(), but not change the machine.
+typedef bool MachinePoll(void *user, const RunProgress *p);
+
 #define RACE_MEMORY_MAX (UINT64_C(1) << 30)  // bytes of the race check, if MachineOptions has no limit
 
 typedef struct MachineOptions {
@@ -57,6 +67,8 @@ typedef struct MachineOptions {
     Out *trace;             // receives the executed instructions of a lane; NULL = no trace
     uint32_t lane;          // lane of the trace
     Out *print;             // receives the output of vprintf; NULL = discarded
+    MachinePoll *poll;      // NULL = none
+    void *poll_user;
     HostMemory host;
     uint32_t number;  // of the machine: those with different numbers have global memory at different addresses
 } MachineOptions;
@@ -70,7 +82,7 @@ typedef struct Launch {
     uint64_t nparams;
 } Launch;
 
-typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
+typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT, RUN_STOPPED } RunStatus;
 
 // A second access in an error.
 typedef struct RelatedAccess {
@@ -122,7 +134,8 @@ const RunError *machine_error(const Machine *m);
 enum { MACHINE_ERROR_TEXT = 800 };
 void machine_error_text(const Machine *m, char text[static MACHINE_ERROR_TEXT]);
 
-// Lanes of a warp at one place that had not ended when a run stopped at a deadlock or at max_steps.
+// Lanes of a warp at one place that have not ended, when a run stops at a deadlock, at max_steps or by its poll, or
+// during a poll.
 typedef struct RunWait {
     const Fn *fn;
     InstrId instr;  // the next one
@@ -130,9 +143,10 @@ typedef struct RunWait {
     uint32_t warp, lanes;  // number in the block, mask
     char text[200];        // the event for which the lanes wait
 } RunWait;
-// Returns the waits of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
-// started have no entries; *unstarted = their number. Valid until the next launch.
-const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted);
+// Returns the waits of the last launch, by block and warp; *n = 0 if it did not stop in this way. During a poll: those
+// of the running launch. Blocks that have not started have no entries; *unstarted = their number. Valid until the next
+// launch, or until the poll returns true.
+const RunWait *machine_waits(Machine *m, uint32_t *n, uint64_t *unstarted);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or

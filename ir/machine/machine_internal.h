@@ -376,6 +376,7 @@ struct Run {
     Races *races;                          // NULL = the machine does not check races
     uint8_t access;                        // AccessKind of the next access
     uint64_t steps;
+    uint64_t pause;   // number of steps at which the run looks at its limit and polls
     uint64_t random;  // state of run_draw()
     // States of the values that the current instruction moves or computes. From value `ndefined` on, defined[0] holds
     // for all values (undef.c).
@@ -423,6 +424,7 @@ struct Machine {
     RunError error;
     VEC(RunWait) waits;    // for machine_waits()
     uint64_t unstarted;    // the same
+    Run *polled;           // the launch whose poll runs; NULL = none
     RunError unspecified;  // without text: the launch is specified
 };
 
@@ -539,6 +541,8 @@ void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time);
 void race_complete(Run *r, const RaceCopy *copy);  // at its mbarrier
 /* waits.c */
 void waits_record(Run *r);  // for machine_waits()
+// Returns the number of CTAs of the launch that have started.
+uint64_t waits_started(const Run *r);
 /* undef.c: only if the machine tracks definedness */
 // Called before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a
 // fault.

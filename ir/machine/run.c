@@ -7,7 +7,10 @@
 
 #include "ir/machine/machine_internal.h"
 
-enum { YIELD_STEPS = 1 << 20 };  // number of steps after which a warp yields
+enum {
+    YIELD_STEPS = 1 << 20,  // number of steps after which a warp yields
+    POLL_STEPS = 1 << 14,   // number of steps between polls, less than a millisecond
+};
 
 // Returns the next number of splitmix64; 0 in the fixed order.
 uint64_t run_draw(Run *r)
@@ -403,15 +406,44 @@ static bool step(Run *r, Group *g)
     return true;
 }
 
-static bool out_of_steps(Run *r)
+static void set_pause(Run *r)
+{
+    const MachineOptions *o = &r->machine->options;
+    uint64_t limit = o->max_steps ? o->max_steps : UINT64_MAX;
+    r->pause = o->poll ? MIN(limit, r->steps + POLL_STEPS) : limit;
+}
+
+// True if the poll permits the launch to go on.
+static bool goes_on(Run *r)
+{
+    Machine *m = r->machine;
+    const Dim *grid = &r->launch->grid;
+    RunProgress p = {r->steps, waits_started(r), (uint64_t)grid->x * grid->y * grid->z};
+    m->polled = r;
+    bool again = m->options.poll(m->options.poll_user, &p);
+    m->polled = NULL;
+    m->waits.n = 0;
+    return again;
+}
+
+static bool end_early(Run *r, RunStatus status, const char *why, uint64_t steps)
+{
+    fault(r, NULL, NULL, 0, "%s %llu steps", why, (unsigned long long)steps);
+    waits_record(r);
+    r->machine->error.status = status;
+    return true;
+}
+
+// True if the launch ends at its limit of steps, or because its poll requests this.
+static bool stops(Run *r)
 {
     uint64_t max = r->machine->options.max_steps;
-    if (!max || r->steps < max)
+    if (r->steps < r->pause)
         return false;
-    fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
-    waits_record(r);
-    r->machine->error.status = RUN_LIMIT;
-    return true;
+    if (max && r->steps >= max)
+        return end_early(r, RUN_LIMIT, "more than", max);
+    set_pause(r);
+    return !goes_on(r) && end_early(r, RUN_STOPPED, "stopped after", r->steps);
 }
 
 // Runs a warp until all its groups wait or have ended, or until it yields to the other warps. True if a group ran.
@@ -424,7 +456,7 @@ static bool run_warp(Run *r, Warp *w)
     while (r->steps < end && (g = warp_next(w))) {
         ran = true;
         do {
-            if (r->machine->error.status != RUN_DONE || out_of_steps(r))
+            if (r->machine->error.status != RUN_DONE || stops(r))
                 return true;
         } while (step(r, g));
         if (w->yields) {
@@ -598,6 +630,7 @@ bool machine_run(Machine *m, const Launch *l)
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
+    set_pause(&r);
     r.cta = &r.ctas[0];
     if (m->options.check_races)
         race_start(&r, &launch);

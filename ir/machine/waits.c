@@ -92,6 +92,8 @@ static void record_joins(Run *r, const Warp *w, const Group *g, Mask *recorded)
     }
 }
 
+uint64_t waits_started(const Run *r) { return r->first_of_cluster + r->nctas - r->first_cta; }
+
 void waits_record(Run *r)
 {
     Warp *const here = r->warp;
@@ -109,11 +111,15 @@ void waits_record(Run *r)
     }
     select_warp(r, here);
     const Dim *grid = &r->launch->grid;
-    r->machine->unstarted = (uint64_t)grid->x * grid->y * grid->z - (r->first_of_cluster + r->nctas - r->first_cta);
+    r->machine->unstarted = (uint64_t)grid->x * grid->y * grid->z - waits_started(r);
 }
 
-const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted)
+const RunWait *machine_waits(Machine *m, uint32_t *n, uint64_t *unstarted)
 {
+    if (m->polled) {
+        m->waits.n = 0;
+        waits_record(m->polled);
+    }
     *n = m->waits.n;
     *unstarted = m->unstarted;
     return m->waits.at;
