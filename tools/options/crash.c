@@ -7,6 +7,7 @@
 
 #include "tools/options/crash.h"
 #include "tools/options/files.h"
+#include "tools/options/progress.h"
 
 static const struct {
     int number;
@@ -21,6 +22,7 @@ static atomic_flag reported = ATOMIC_FLAG_INIT;
 
 void crash_print(const char *text)
 {
+    progress_clear();
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/options/option_docs.h"
+#include "tools/options/progress.h"
 
 enum { WIDTH = 80, HELP_COLUMN = 34 };
 
@@ -281,6 +282,7 @@ static void program_man(const Program *program, Out *out)
 bool program_fail(const Program *program, const char *fmt, ...)
 {
     va_list args;
+    progress_clear();
     va_start(args, fmt);
     fprintf(stderr, "%s: ", program->name);
     vfprintf(stderr, fmt, args);
@@ -292,6 +294,7 @@ bool program_fail(const Program *program, const char *fmt, ...)
 bool program_fail_at(const Program *program, const OptionParser *p, const char *fmt, ...)
 {
     va_list args;
+    progress_clear();
     va_start(args, fmt);
     fprintf(stderr, "%s: %s", p->place ? p->place : program->name, p->place ? "error: " : "");
     vfprintf(stderr, fmt, args);

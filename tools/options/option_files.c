@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/options/files.h"
+#include "tools/options/progress.h"
 
 enum { FILES_MAX = 16 };  // temporary files at once; signals do not remove further ones
 
@@ -21,7 +22,11 @@ static atomic_int changing;  // threads that change the table
 
 static const int ending[] = {SIGTERM, SIGINT, SIGHUP, SIGXFSZ};
 
-bool out_to_stdio(void *file, const char *text, size_t n) { return fwrite(text, 1, n, file) == n; }
+bool out_to_stdio(void *file, const char *text, size_t n)
+{
+    progress_before(file, text, n);
+    return fwrite(text, 1, n, file) == n;
+}
 
 static void begin_change(sigset_t *old)
 {
@@ -83,6 +88,7 @@ static void remove_and_end(int signal_number)
     while (changing)
         continue;
     files_remove();
+    progress_clear();
     // SA_RESETHAND removed this handler: the signal now ends the process, as its parent expects.
     raise(signal_number);
 }
