@@ -844,6 +844,45 @@ cat >called.ptx <<'END'
 .func twice() { ret; }
 .visible .entry one()
 {
+# -- Signals ------------------------------------------------------------------------------------------------------------
+
+# A launch that does not end in the time of a test. A shell without job control ignores INT in the background, so python
+# starts it.
+cat >signals.py <<'END'
+import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+err = open("err", "w+")
+p = subprocess.Popen(sys.argv[1:], stdout=open("out", "w"), stderr=err)
+# Until the handler of USR1 is there, the process would end by it.
+while p.poll() is None and not int(next(l.split()[1] for l in open(f"/proc/{p.pid}/status") if l.startswith("SigCgt")), 16) >> 9 & 1:
+    time.sleep(0.01)
+for n in 1, 2:
+    p.send_signal(signal.SIGUSR1)
+    while p.poll() is None and open("err").read().count("still running") < n:
+        time.sleep(0.01)
+p.send_signal(signal.SIGINT)
+sys.exit(p.wait())
+END
+name="signals"
+if [ -d /proc/self ] && have python3; then
+    $limit python3 signals.py "$ORIRUN" waits.ptx --entry lock --block 32 --grid 3 --arg buf:4xu32:fill:1 --max-steps 4G --count
+    is $? 130
+    silent out
+    sed -n 's/[0-9]* steps/N steps/p' err >rows
+    printf '%s\n' \
+        "orirun: launch 1 of 1, lock, after N steps: 1 of 3 blocks have started" \
+        "orirun: launch 1 of 1, lock, after N steps: 1 of 3 blocks have started" \
+        "waits.ptx: error: launch 1, lock, block 0,0,0, thread 0,0,0: stopped after N steps" >want
+    same rows want
+    is "$(grep -c '^block  *warp' err)" 3
+    is "$(grep -c 'lanes 0x7fffffff of its warp, to reconverge' err)" 3
+    is "$(grep -c 'blocks that had not started: 2' err)" 3
+    name="counts of a stopped launch"
+    says err "  atom"
+else
+    skip "no python3, or no /proc"
+fi
+
 	.reg .pred %p<2>;
 	.reg .b32 %r<2>;
 	mov.u32 %r1, %tid.x;

@@ -8,8 +8,9 @@
 #include "sm/sm.h"
 #include "tools/lib/lang.h"
 #include "tools/options/option_docs.h"
-#include "tools/orirun/run_launch.h"
+#include "tools/options/progress.h"
 #include "tools/orirun/run_npy.h"
+#include "tools/orirun/run_watch.h"
 
 // Rows with LINE are for .run files only; all others are options.
 #define AS_OPTION(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
@@ -78,6 +79,13 @@ static const DocRow races[] = {
      "vote.sync order memory only between fences"},
 };
 
+static const DocRow signals[] = {
+    {"INT",
+     "(^C) ends the launch and prints its threads: their positions, and the events for which they wait; a second "
+     "one ends the process at once"},
+    {"USR1", "prints the threads, and the launch goes on"},
+};
+
 static const DocRow line_counts[] = {
     {"LINE FUNCTION LINE WARPS THREADS TAKEN NOT_TAKEN MNEMONIC KERNEL",
      "the word `LINE`, the function, the line of the module's text, the executions by warps and by threads, for a "
@@ -97,6 +105,7 @@ static const DocSection sections[] = {
     {"counts of lines",
      "`--count=lines` prints, for each kernel, a row for each instruction of each function that ran:",
      DOC_ROWS(line_counts)},
+    {"signals", "While a launch runs:", DOC_ROWS(signals)},
     {"run files",
      "A .run file has one option on a line, without dashes, and `file FILE` on the first; `---` separates launches, "
      "`#` begins a comment, and paths are relative to the file. Further lines:",
@@ -110,6 +119,7 @@ static const DocRow statuses[] = {
     {"3", "internal error"},
     {"4", "a limit was reached"},
     {"5", "I/O"},
+    {"130", "INT (^C) ended a launch; the threads that had not ended are shown"},
 };
 
 static const DocRow examples[] = {
@@ -141,6 +151,8 @@ static const Program program = {
 /* -- The job -------------------------------------------------------------------------------------------- */
 
 typedef struct InstrCounts {
+enum { INTERRUPTED = 130 };  // exit status, as of a shell's command that INT ended
+
     bool seen;  // the function has such an instruction
     uint64_t warps, threads, taken, not_taken;
 } InstrCounts;
@@ -158,6 +170,8 @@ typedef struct Job {
     Module *module;
     RunState state;
     uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
+    RunWatch watch;
+    bool interrupted;                  // INT ended a launch
     InstrCounts **instr_counts;        // by SymId of the function, by InstrId
     InstrCounts ***kernel_counts;      // the same by SymId of the kernel that was launched
     SymId kernel;                      // of the last launch
@@ -455,82 +469,15 @@ static void print_coverage(Job *job)
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
-// Writes the place of an instruction in the module, as FILE:LINE.
-static void place_text(Job *job, const Fn *fn, InstrId i, char text[static 300])
-{
-    size_t at = fn_where(fn, i), start;
-    uint32_t line = 0, col;
-    if (at != SIZE_MAX)
-        diag_locate(&job->ctx.diag, at, &line, &col, &start);
-    snprintf(text, 300, "%.280s:%u", job->source.name, line);
-}
-
-static Str mnemonic_of(const Fn *fn, InstrId i)
-{
-    return tab_str(fn->tables, tab_mnem(fn->tables, ir_desc(fn, ir_instr(fn, i))->mnem)->text);
-}
-
-// A row of the table of threads as text.
-typedef struct WaitRow {
-    char block[40], warp[12], lanes[12], place[300], instruction[100];
-    const char *waits;
-} WaitRow;
-
-enum { WAIT_COLUMNS = 5 };
-
-static const char *cell(const WaitRow *r, int column)
-{
-    const char *const cells[WAIT_COLUMNS] = {r->block, r->warp, r->lanes, r->place, r->instruction};
-    return cells[column];
-}
-
-static void make_row(Job *job, const RunWait *w, WaitRow *row)
-{
-    Str text = mnemonic_of(w->fn, w->instr);
-    snprintf(row->block, sizeof row->block, "%u,%u,%u", w->block.x, w->block.y, w->block.z);
-    snprintf(row->warp, sizeof row->warp, "%u", w->warp);
-    snprintf(row->lanes, sizeof row->lanes, "%08x", w->lanes);
-    snprintf(row->instruction, sizeof row->instruction, "%.*s", (int)text.len, text.text);
-    place_text(job, w->fn, w->instr, row->place);
-    row->waits = w->text;
-}
-
-// Prints a table of the threads that had not ended when a run stopped at a deadlock or a limit of steps.
-static void print_waits(Job *job)
-{
-    enum { SHOWN = 64 };
-    uint32_t n;
-    uint64_t unstarted;
-    int wide[WAIT_COLUMNS] = {0};
-    const RunWait *waits = machine_waits(job->state.machine, &n, &unstarted);
-    uint32_t shown = MIN(n, SHOWN) + (n > 0);
-    WaitRow *rows = NEW_ARRAY(&job->ctx.arena, WaitRow, shown);
-    for (uint32_t k = 0; k < shown; k++) {
-        if (k)
-            make_row(job, &waits[k - 1], &rows[k]);
-        else
-            rows[k] = (WaitRow){"block", "warp", "lanes", "at", "instruction", "waits for"};
-        for (int c = 0; c < WAIT_COLUMNS; c++)
-            wide[c] = MAX(wide[c], (int)strlen(cell(&rows[k], c)));
-    }
-    for (uint32_t k = 0; k < shown; k++) {
-        for (int c = 0; c < WAIT_COLUMNS; c++)
-            out_fmt(&job->err, "%-*s  ", wide[c], cell(&rows[k], c));
-        out_fmt(&job->err, "%s\n", rows[k].waits);
-    }
-    if (n > SHOWN)
-        out_fmt(&job->err, "and %u more rows\n", n - SHOWN);
-    if (n && unstarted)
-        out_fmt(&job->err, "blocks that had not started: %" PRIu64 "\n", unstarted);
-}
-
 static Status report_fault(Job *job, SymId entry)
 {
     char what[600];
     snprintf(what, sizeof what, "launch %u, %s", job->state.number, run_sym_name(&job->state, entry));
     run_report_fault(&job->state, &job->ctx.diag, what);
-    print_waits(job);
-    return machine_error(job->state.machine)->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
+    run_print_waits(&job->watch);
+    RunStatus status = machine_error(job->state.machine)->status;
+    job->interrupted = status == RUN_STOPPED;
+    return status == RUN_FAULT ? ST_BAD_INPUT : ST_LIMIT;
 }
 
 // Returns the bytes of the shared variables that a kernel names, without those of its callees.
@@ -580,7 +527,7 @@ static Status run_launch(Job *job, const RunLaunch *l)
         return p->status;
     if (p == &job->file)
         out_fmt(&job->out, "launch %u entry %s\n", job->state.number, run_sym_name(&job->state, launch.entry));
-    bool done = machine_run(job->state.machine, &launch);
+    bool done = run_watched(&job->watch, &launch);
     add_launch(job, launch.entry);
     if (!done)
         return report_fault(job, launch.entry);
@@ -603,6 +550,9 @@ static Status run_launches(Job *job)
     for (uint32_t k = 0; k < p->launches.n && status == ST_OK; k++) {
         job->state.number = k + 1;
         status = run_launch(job, &p->launches.at[k]);
+    job->watch = (RunWatch){
+        .state = &job->state, .source = &job->source, .out = &job->out, .err = &job->err, .launches = p->launches.n};
+    run_watch_start(&job->watch, &p->options);
     }
     run_state_end(&job->state);
     if (job->count)
@@ -680,7 +630,7 @@ static void to_stderr(void *user, const char *text, size_t n)
     out_flush(&job->out);  // keeps output and messages in order
     fflush(stdout);
     out_flush(&job->err);
-    fwrite(text, 1, n, stderr);
+    out_to_stdio(stderr, text, n);
 }
 
 int main(int argc, char **argv)
@@ -695,6 +645,7 @@ int main(int argc, char **argv)
     if (setjmp(unwind)) {
         status = ctx->heap.status;
         program_fail(&program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
+    progress_start();
     } else {
         ctx->heap = (Heap){.files = &program_files, .unwind = &unwind};
         ctx->diag = (Diag){.write = to_stderr, .user = &job, .max_errors = 20};
@@ -711,5 +662,6 @@ int main(int argc, char **argv)
     source_close(&job.source);
     source_close(&job.run_source);
     heap_release(&ctx->heap);
-    return status;
+    progress_clear();
+    return job.interrupted ? INTERRUPTED : (int)status;
 }

@@ -361,10 +361,27 @@ bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
     return true;
 }
 
-/* -- Faults --------------------------------------------------------------------------------------------- */
+/* -- Places of instructions ----------------------------------------------------------------------------- */
 
-// Adds the source line of an instruction, if .loc gives one, to a text.
-static void add_position(const Fn *fn, InstrId i, char text[static MACHINE_ERROR_TEXT])
+void run_place(const Source *source, const Fn *fn, InstrId i, char text[static RUN_PLACE])
+{
+    Diag diag = {.source = source};
+    size_t at = source ? fn_where(fn, i) : SIZE_MAX, start;
+    uint32_t line, col;
+    *text = 0;
+    if (at == SIZE_MAX)
+        return;
+    diag_locate(&diag, at, &line, &col, &start);
+    snprintf(text, RUN_PLACE, "%.280s:%u", source->name, line);
+}
+
+void run_mnemonic(const Fn *fn, InstrId i, char text[static RUN_MNEMONIC])
+{
+    Str name = tab_str(fn->tables, tab_mnem(fn->tables, ir_desc(fn, ir_instr(fn, i))->mnem)->text);
+    snprintf(text, RUN_MNEMONIC, "%.*s", (int)name.len, name.text);
+}
+
+void run_add_source(const Fn *fn, InstrId i, char text[static MACHINE_ERROR_TEXT])
 {
     char source[200];
     size_t n = strlen(text);
@@ -372,6 +389,8 @@ static void add_position(const Fn *fn, InstrId i, char text[static MACHINE_ERROR
     if (*source)
         snprintf(text + n, MACHINE_ERROR_TEXT - n, " (at %s)", source);
 }
+
+/* -- Faults --------------------------------------------------------------------------------------------- */
 
 // Reports the other access of a data race.
 static void report_other(Diag *diag, const RelatedAccess *o)
@@ -382,7 +401,7 @@ static void report_other(Diag *diag, const RelatedAccess *o)
         return;
     snprintf(text, sizeof text, "block %u,%u,%u, thread %u,%u,%u: %s", o->block.x, o->block.y, o->block.z, o->thread.x,
              o->thread.y, o->thread.z, o->text);
-    add_position(o->fn, o->instr, text);
+    run_add_source(o->fn, o->instr, text);
     diag_at(diag, DIAG_NOTE, at, "%s", text);
 }
 

@@ -69,6 +69,12 @@ const char *run_target_name(const RunState *s, const RunTarget *t);
 // Reports the fault that ended the run in the machine, with the position of the instruction in PTX and in the source of
 // that; of a data race both accesses. `what` begins the message.
 void run_report_fault(const RunState *s, Diag *diag, const char *what);
+enum { RUN_PLACE = 300, RUN_MNEMONIC = 100 };  // bytes of texts
+// Writes the place of an instruction as FILE:LINE; an empty text if it has none in the source, the text of the module.
+void run_place(const Source *source, const Fn *fn, InstrId i, char text[static RUN_PLACE]);
+void run_mnemonic(const Fn *fn, InstrId i, char text[static RUN_MNEMONIC]);
+// Appends ` (at k.cu:3)` to a text, if .loc gives the source line of the instruction.
+void run_add_source(const Fn *fn, InstrId i, char text[static MACHINE_ERROR_TEXT]);
 static inline uint32_t run_region_number(const RunState *s, const RunRegion *r)
 {
     return (uint32_t)(r - s->regions.at);
