@@ -155,6 +155,10 @@ typedef struct PhaseWatch {
     void (*after)(void *user, Fn *fn, int row, bool progress);
 } PhaseWatch;
 
+// Called before each phase, on the thread that runs it; fn is NULL before a phase over the module. `number`: of the
+// function in the module, from 1. Only reads.
+typedef void PhaseBegin(void *user, const Fn *fn, uint32_t number, int row);
+
 // The current run of a phase, for its body.
 typedef struct Run {
     int row;                // row of the table
@@ -307,7 +311,10 @@ struct Ctx {
     uint32_t variable_reads[2];           // after the last GlobalOpt: reads of variables by space, generic reads
     uint32_t recipes;                     // bit per recipe: the function meets its condition
     Dumps dumps;
-    PhaseWatch watch;         // all zero = none
+    PhaseWatch watch;   // all zero = none
+    PhaseBegin *begin;  // NULL = none
+    void *begin_user;
+    uint32_t fn_number;       // for `begin`: number of the running function
     struct Remarks *remarks;  // phases/manager/remarks.h; NULL = no remarks
     Phase phases[PHASE_ROWS];
     const Plan *running;           // plan of the running function: `plan` or `own_plan`

@@ -160,7 +160,7 @@ part() { # NAME
     layers | prose | claims) "tests/$1.sh" ;;
     read | phases | text) oricheck "tests/golden/$1" ;;
     grammar) tests/grammar.sh ;;
-    oricheck | cli | link | messages | files | knobs | orirun | install | package | ptxrun | readme | faults | races | origen | malformed | ptxas_dropin | redundant) B=$programs "tests/programs/$1.sh" ;;
+    oricheck | cli | link | messages | files | knobs | orirun | progress | install | package | ptxrun | readme | faults | races | origen | malformed | ptxas_dropin | redundant) B=$programs "tests/programs/$1.sh" ;;
     all-link) B=$programs tests/link/samples.sh ;;
     link-scenarios | link-golden | link-nvlink | link-banks | link-traps | link-constants) B=$programs "tests/link/${1#link-}.sh" ;;
     samples) tests/net/samples.sh ;;
@@ -203,7 +203,7 @@ check="net ptxas rules meaning link-scenarios unit verdicts vectors malformed kn
 # Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
 all="asan asan-clang all-ptxas all-link all-words all-meaning mutants counts random all-globals all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
-    malformed knobs warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
+    malformed knobs progress warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------
 

@@ -193,6 +193,8 @@ static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
     knobs_enter_phase(&ctx->knobs, row);
     if (!gate_has_budget(ctx, p->gate))
         return;
+    if (ctx->begin)
+        ctx->begin(ctx->begin_user, *at, ctx->fn_number, row);
     if (ctx->watch.before)
         ctx->watch.before(ctx->watch.user, *at, row);
     bool progress = run_body(ctx, *at, row, slot);
@@ -509,6 +511,8 @@ void phase_run_module(Ctx *ctx, Module *m)
         return;
     enter_form_of_module(ctx, m, row);
     dump_module_before(ctx, m, row);
+    if (ctx->begin)
+        ctx->begin(ctx->begin_user, NULL, 0, row);
     if (ctx->watch.before)
         ctx->watch.before(ctx->watch.user, NULL, row);
     uint64_t before = watched ? hash_module(m) : 0;
@@ -556,6 +560,8 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
                     .target = ctx->target,
                     .deadline = ctx->deadline};
     worker->settings = ctx->settings;
+    worker->begin = ctx->begin;
+    worker->begin_user = ctx->begin_user;
     worker->plan_knobs = ctx->plan_knobs;
     worker->rules_off = ctx->rules_off;
     arena_init(&worker->arena, &worker->heap);

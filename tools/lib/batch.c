@@ -39,6 +39,7 @@ static void run_here(Batch *b)
     for (uint32_t k = b->first; k < b->end; k++) {
         const Item *item = &b->module->items.at[k];
         Fn **fn = item->kind == ITEM_FN ? &b->module->fns.at[item->index] : NULL;
+        b->ctx->fn_number = fn ? item->index + 1 : 0;
         if (fn && is_wanted(b, *fn))
             phase_run(b->ctx, fn);
         double start = phase_clock();
@@ -135,6 +136,7 @@ static bool run_task(Worker *w, uint32_t number)
         remarks_fork(&t->remarks, b->ctx->remarks, &w->ctx.heap);
         w->ctx.remarks = &t->remarks;
     }
+    w->ctx.fn_number = item->index + 1;
     if (t->wanted)
         phase_run(&w->ctx, fn);
     if (w->ctx.stats.n)

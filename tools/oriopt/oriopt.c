@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ir/analysis/call_graph.h"
 #include "tools/lib/batch.h"
+#include "tools/options/progress.h"
 #include "tools/oriopt/oriopt.h"
 
 static void to_stderr(void *user, const char *text, size_t n)
 {
     (void)user;
-    fwrite(text, 1, n, stderr);
+    out_to_stdio(stderr, text, n);
 }
 
 static void discard_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
@@ -198,6 +200,25 @@ static size_t piece_bytes(const Settings *s, bool whole)
     return whole ? SIZE_MAX : (size_t)bytes;
 }
 
+// Shows the phase on the progress line.
+static void show_phase(void *user, const Fn *fn, uint32_t number, int row)
+{
+    const Job *job = user;
+    if (!progress_due())
+        return;
+    if (fn)
+        progress_show("oriopt: function %u of %u%s: %s (phase %d)", number, fn->module->fns.n,
+                      job->more ? " so far" : "", phase_info[row].name, row);
+    else
+        progress_show("oriopt: %s (phase %d)", phase_info[row].name, row);
+}
+
+// True if the output goes to the terminal that has the progress line.
+static bool output_hides_progress(const Settings *s)
+{
+    return s->emit && strcmp(s->output, "-") == 0 && isatty(STDOUT_FILENO);
+}
+
 typedef struct NextPiece {
     LangReader *reader;  // NULL: there is no next piece, or it is read later
     size_t bytes;
@@ -280,6 +301,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         if (!begun && status == ST_OK)
             status = begin_output(job, m, more, &whole, out);
         begun = true;
+        job->more = more;
         lang_drop_text(reader);
         NextPiece next = {more && reader->ahead ? reader : NULL, piece_bytes(job->settings, whole)};
         if (status == ST_OK)
@@ -598,9 +620,14 @@ Status run_job(const Settings *s, bool quiet)
         ctx->report = &job->err;
         arena_init(&ctx->arena, &ctx->heap);
         phase_factory(ctx);
+        if (!quiet && !output_hides_progress(s)) {
+            ctx->begin = show_phase;
+            ctx->begin_user = job;
+        }
         status = optimize(job);
     }
     out_flush(&job->err);
+    progress_clear();
     if (status == ST_OK && !quiet && settings_tables(s) && !program_written(&opt_program))
         status = ST_IO;
     if (!quiet && ((status == ST_INTERNAL && wants_reproducer(s)) || (s->reproducer && s->input && !s->run_text)))
@@ -630,6 +657,7 @@ int main(int argc, char **argv)
     volatile Status status = ST_LIMIT;
     files_watch_signals();
     crash_start();
+    progress_start();
     if (setjmp(unwind)) {
         settings_usage(heap.message);
     } else {

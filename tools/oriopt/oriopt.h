@@ -63,6 +63,7 @@ typedef struct Job {
     Module *module;
     bool whole;  // the module is read before the first function is optimized
     bool alone;  // phases run on this thread
+    bool more;   // functions are read after the current piece
     Entries entries;
     bool entry_seen[64];  // of `entries`
     bool filter_seen;     // a function matches --filter-funcs
