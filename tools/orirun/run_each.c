@@ -145,12 +145,27 @@ static Type type_of(const OriginalLaunch *launch, const RunState *s, uint32_t re
     return s->regions.at[region].size % 4 ? TY_B8 : TY_B32;
 }
 
-static void print_writer(const RunState *s, Dim size, uint64_t address, Out *out)
+// Appends ` at k.ptx:131 (at k.cu:15)`, the known ones of the two places of an instruction.
+static void print_place(const RunEach *c, const Fn *fn, InstrId i, Out *out)
+{
+    char place[RUN_PLACE], source[MACHINE_ERROR_TEXT] = "";
+    run_place(c->source, fn, i, place);
+    run_add_source(fn, i, source);
+    out_fmt(out, "%s%s%s", *place ? " at " : "", place, source);
+}
+
+static void print_writer(const RunEach *c, const RunState *s, Dim size, uint64_t address, Out *out)
 {
     Dim block, thread;
-    if (machine_writer(s->machine, address, &block, &thread))
-        out_fmt(out, "; block %u,%u,%u, thread %u,%u,%u (lane %u) wrote it", block.x, block.y, block.z, thread.x,
-                thread.y, thread.z, ((thread.z * size.y + thread.y) * size.x + thread.x) % 32);
+    const Fn *fn;
+    char mnemonic[RUN_MNEMONIC];
+    if (!machine_writer(s->machine, address, &block, &thread))
+        return;
+    InstrId store = machine_store(s->machine, address, &fn);
+    run_mnemonic(fn, store, mnemonic);
+    out_fmt(out, "; block %u,%u,%u, thread %u,%u,%u (lane %u) wrote it, by %s", block.x, block.y, block.z, thread.x,
+            thread.y, thread.z, ((thread.z * size.y + thread.y) * size.x + thread.x) % 32, mnemonic);
+    print_place(c, fn, store, out);
 }
 
 // Fails because of a different byte at an offset of a region.
@@ -160,7 +175,7 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
     const RunState *s = &chain->state;
     Type t = type_of(launch, s, region);
     uint64_t size = value_bytes(t), index = offset / size;
-    char text[400];
+    char text[1200];
     Out out = {.buf = text, .cap = sizeof text - 1};
     if ((index + 1) * size > a->size) {
         t = TY_B8;
@@ -171,7 +186,7 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
     value_print(&out, t, value_load(s->here.at[region].bytes + index * size, t));
     out_z(&out, ", it was ");
     value_print(&out, t, value_load(a->bytes + index * size, t));
-    print_writer(s, launch->l->block, s->regions.at[region].address + offset, &out);
+    print_writer(c, s, launch->l->block, s->regions.at[region].address + offset, &out);
     text[out.n] = 0;
     differ(c, fn, text);
 }
@@ -233,9 +248,12 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
 
 static _Noreturn void differ_in_fault(RunEach *c, const Fn *fn, const Chain *chain)
 {
-    char text[MACHINE_ERROR_TEXT + 100], fault[MACHINE_ERROR_TEXT];
+    const RunError *e = machine_error(chain->state.machine);
+    char text[MACHINE_ERROR_TEXT + RUN_PLACE + 100], fault[MACHINE_ERROR_TEXT], place[RUN_PLACE] = "";
     machine_error_text(chain->state.machine, fault);
-    snprintf(text, sizeof text, "launch %u: %s", chain->state.number, fault);
+    if (e->fn)
+        run_place(c->source, e->fn, e->instr, place);
+    snprintf(text, sizeof text, "launch %u: %s%s%s", chain->state.number, place, *place ? ": " : "", fault);
     differ(c, fn, text);
 }
 
@@ -349,6 +367,7 @@ bool run_each_start(RunEach *c, Module *m, const char *name)
     bool ok = true;
     c->module = m;
     c->name = name;
+    c->source = c->ctx->diag.source;
     for (uint32_t k = 0; k < c->plan.launches.n; k++)
         VEC_PUSH(&c->ctx->arena, &c->launches, ((OriginalLaunch){.l = &c->plan.launches.at[k]}));
     for (uint32_t k = 0; k < c->launches.n && ok; k++) {
@@ -377,7 +396,7 @@ void run_each_again(RunEach *c, Ctx *ctx, Module *m)
 void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
 {
     Source source = text_source(text, "output");
-    const Source *input = c->ctx->diag.source;
+    const Source *input = c->ctx->diag.source, *positions = c->source;
     c->row = -1;
     c->ctx->diag.errors_only = true;  // the input had the same warnings
     Module *again = lang_read(c->ctx, &source, lang, false);
@@ -387,7 +406,9 @@ void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
     if (!again)
         differ(c, NULL, "the output cannot be read");
     module_freeze(again);
+    c->source = &source;
     check_module(c, NULL, again, hash_mix(source.len, hash_bytes(source.text, source.len)));
+    c->source = positions;
     module_free(again);
 }
 

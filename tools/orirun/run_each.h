@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // --check-each: checks that phases keep the results of kernels. Runs the launches of a .run file in the interpreter
 // before the first phase, after every phase that changed a function, and on the output, read back. The first difference
-// is an internal error that names phase, function, launch, buffer, index, thread and values.
+// is an internal error that names phase, function, launch, buffer, index, values, thread and store.
 //
 //     RunEach c;
 //     if (run_each_read(&c, ctx, &source) == ST_OK && run_each_start(&c, module, "k.ptx"))
@@ -26,7 +26,8 @@ typedef struct RunEach {
     Ctx *ctx;
     RunPlan plan;
     Module *module;
-    const char *name;  // of the module, for messages
+    const char *name;      // of the module, for messages
+    const Source *source;  // of the positions of instructions; NULL = unknown
     VEC(OriginalLaunch) launches;
     Fn *before;            // the function before the current phase
     int row;               // of this phase; -1: the output
