@@ -171,9 +171,16 @@ refused "-x: 'c' is not ptx or ori" -x c one.ptx
 refused "--trace: 'x' is not a lane from 0 to 31" --trace=x one.ptx
 refused "--trace: '64' is not a lane from 0 to 31" --trace=64 one.ptx
 refused "--trace: '32' is not a lane from 0 to 31" --trace=32 one.ptx
-refused "--max-memory: 'x' is not a number" --max-memory=x one.ptx
-refused "--max-steps: '-1' is not a number from 0 to 18446744073709551615" --max-steps=-1 one.ptx
-refused "--shared: '3G' is not a number from 0 to 2147483647" --shared=3G one.ptx
+refused "--max-memory: 'x' is not a number (K, M and G may follow)" --max-memory=x one.ptx
+refused "--max-memory: '1GB' is not a number (K, M and G may follow)" --max-memory=1GB one.ptx
+refused "--max-steps: '-1' is not a number from 0 to 18446744073709551615 (K, M and G may follow)" --max-steps=-1 one.ptx
+refused "--shared: '3G' is not a number from 0 to 2147483647 (K, M and G may follow)" --shared=3G one.ptx
+refused "--race-memory: '1k' is not a number from 0 to 18446744073709551615 (K, M and G may follow)" --race-memory=1k one.ptx
+refused "--schedule: 'x' is not a number from 0 to 18446744073709551615" --schedule=x one.ptx
+refused "--grid: '1 1' is not X, X,Y or X,Y,Z, numbers from 1 on with commas between them" --grid "1 1" one.ptx
+refused "more than one input file; commas separate numbers, as in --grid=4,2" one.ptx --grid 1 1
+refused "more than one input file; commas separate numbers, as in --grid=4,2" --block 1 1 one.ptx
+refused "more than one input file" one.ptx store.ptx
 refused "--grid: '0' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=0 one.ptx
 refused "--grid: '1,2,3,4' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=1,2,3,4 one.ptx
 refused "--grid: '1,' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=1, one.ptx
@@ -274,6 +281,9 @@ no_scalar "'1e39' is too large for f32" f32:1e39
 no_scalar "'65520' is too large for f16" f16:65520
 no_scalar "'0f3f80000000' has more than the 32 bits of f32" f32:0f3f80000000
 no_scalar "'u33' is not a kind of argument; did you mean 'u32'?" u33:1
+no_scalar "'int' is not a kind of argument; did you mean 's32'?" int:1
+no_scalar "'uint64_t' is not a kind of argument; did you mean 'u64'?" uint64_t:1
+no_scalar "'double' is not a kind of argument; did you mean 'f64'?" double:1
 no_scalar "'buff' is not a kind of argument; did you mean 'buf'?" buff:1
 no_scalar "'zzzzzz' is not a kind of argument" zzzzzz:1
 no_scalar "'b128' is not a kind of argument; did you mean 'b8'?" b128:1
@@ -334,9 +344,12 @@ says err "orirun: launch 1: arg0:u64[0] is "
 refused "--arg: '0' is not the number of an earlier argument (the first is 0)" store.ptx --entry look --arg ref:0
 refused "--arg: argument 0 has no buffer" store.ptx --entry look --arg u32:1 --arg ref:0
 refused "'keep:0' is only for launches with \`keep\`" store.ptx --entry look --arg keep:0
-no_scalar "'buf:x' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:x
-no_scalar "'buf:-1' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:-1
+buffers='buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:... (K, M and G may follow SIZE and COUNT)'
+no_scalar "'buf:x' is not $buffers" buf:x
+no_scalar "'buf:-1' is not $buffers" buf:-1
+no_scalar "'buf:1KB' is not $buffers" buf:1KB
 no_scalar "a file name must follow \`@\`" buf:@
+no_scalar "'float' is not a type of values; did you mean 'f32'?" buf:3xfloat:iota
 no_scalar "'f31' is not a type of values; did you mean 'f32'?" buf:3xf31:iota
 no_scalar "'itoa' is not an initial value of a buffer; did you mean 'iota'? (iota, rand or fill)" buf:3xf32:itoa
 no_scalar "'' is not an initial value of a buffer (iota, rand or fill)" buf:3xf32:
@@ -681,10 +694,11 @@ wrong 'file one.ptx\n  xyzzyplugh 1\n' 2:3 "'xyzzyplugh' is not an option of .ru
 wrong 'file one.ptx\n--grid 1\n' 2:1 "write 'grid' without dashes"
 wrong 'file one.ptx\ncount\n' 2:1 "'count' is for the command line only"
 wrong 'file one.ptx\ngrid\n' 2:1 "a value must follow 'grid'"
-wrong 'file one.ptx\ngrid 1 2\n' 2:6 "one value follows 'grid'; if it holds blanks, put it in quotes"
+wrong 'file one.ptx\nshared 1 2\n' 2:8 "one value follows 'shared'; if it holds blanks, put it in quotes"
 wrong 'file one.ptx\ngrid "1\n' 2:6 "the quote is not closed on this line"
 wrong 'file one.ptx\nkeep\n' 2:1 "there is no earlier launch whose memory can be kept" 1
 wrong 'file one.ptx\ngrid 1\n---\nkeep 1\n' 4:6 "nothing may follow 'keep'"
+wrong 'file one.ptx\ngrid 1 1\n' 2:6 "commas separate the numbers of 'grid', as in 4,2"
 wrong 'file one.ptx\ngrid 0\n' 2:6 "'0' is not X, X,Y or X,Y,Z, numbers from 1 on"
 wrong 'file one.ptx\narg u32:x\n' 2:5 "'x' is not a whole number for u32"
 wrong 'file one.ptx\nexpect 0:u32 1 x\n' 2:16 "'x' is not a whole number for u32"
@@ -830,20 +844,6 @@ table \
 run "a fault has no table" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4
 table
 
-# -- Counts and coverage ------------------------------------------------------------------------------------------------
-
-run "count" 0 $copy --count
-silent out
-prints err "             1              4  setp"
-prints err "             1              3  mul.wide"
-says err "  all"
-cat >called.ptx <<'END'
-.version 8.0
-.target sm_80
-.address_size 64
-.func twice() { ret; }
-.visible .entry one()
-{
 # -- Signals ------------------------------------------------------------------------------------------------------------
 
 # A launch that does not end in the time of a test. A shell without job control ignores INT in the background, so python
@@ -883,6 +883,20 @@ else
     skip "no python3, or no /proc"
 fi
 
+# -- Counts and coverage ------------------------------------------------------------------------------------------------
+
+run "count" 0 $copy --count
+silent out
+prints err "             1              4  setp"
+prints err "             1              3  mul.wide"
+says err "  all"
+cat >called.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.func twice() { ret; }
+.visible .entry one()
+{
 	.reg .pred %p<2>;
 	.reg .b32 %r<2>;
 	mov.u32 %r1, %tid.x;

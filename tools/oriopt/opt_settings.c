@@ -29,11 +29,11 @@ static bool number(const OptionParser *p, uint64_t *n)
     char *end;
     *n = strtoull(p->value, &end, 10);
     if (end == p->value || *p->value == '-')
-        return bad_value(p, "a number");
+        return bad_value(p, "a number (K, M and G may follow)");
     uint64_t scale = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
     end += scale > 1;
     if (*end || *n > UINT64_MAX / scale)
-        return bad_value(p, "a number");
+        return bad_value(p, "a number (K, M and G may follow)");
     *n *= scale;
     return true;
 }

@@ -137,7 +137,8 @@ static const Program program = {
     .name = "orirun",
     .purpose = "run kernels of PTX or Ori text on the CPU",
     .operands = "FILE",
-    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or the launches of a .run file.",
+    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or the launches of a .run file. "
+             "--check-races, --check-bounds and --check-uninit find errors that the results may not show.",
     .options = options,
     .noptions = ARRAY_LEN(options),
     .sections = sections,
@@ -150,9 +151,9 @@ static const Program program = {
 
 /* -- The job -------------------------------------------------------------------------------------------- */
 
-typedef struct InstrCounts {
 enum { INTERRUPTED = 130 };  // exit status, as of a shell's command that INT ended
 
+typedef struct InstrCounts {
     bool seen;  // the function has such an instruction
     uint64_t warps, threads, taken, not_taken;
 } InstrCounts;
@@ -169,9 +170,9 @@ typedef struct Job {
     Source run_source, source;
     Module *module;
     RunState state;
-    uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
     RunWatch watch;
     bool interrupted;                  // INT ended a launch
+    uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
     InstrCounts **instr_counts;        // by SymId of the function, by InstrId
     InstrCounts ***kernel_counts;      // the same by SymId of the kernel that was launched
     SymId kernel;                      // of the last launch
@@ -189,7 +190,8 @@ static bool ends_in(const char *text, const char *end)
 
 static bool number(const OptionParser *p, uint64_t most, uint64_t *n)
 {
-    return (run_number(p->value, n) && *n <= most) || program_bad_value(&program, p, "a number");
+    return (run_number(p->value, n) && *n <= most) ||
+           program_bad_value(&program, p, "a number (K, M and G may follow)");
 }
 
 static bool parse_lane(const OptionParser *p, uint64_t *n)
@@ -244,7 +246,10 @@ static Status parse_command_line(Job *job, int argc, char **argv)
             return ST_OK;
         }
         if (id == OPTION_OPERAND && job->input) {
-            program_fail_at(&program, &p, "more than one input file");
+            bool is_dim = strspn(p.value, "0123456789") == strlen(p.value) ||
+                          strspn(job->input, "0123456789") == strlen(job->input);
+            program_fail_at(&program, &p, "more than one input file%s",
+                            is_dim ? "; commas separate numbers, as in --grid=4,2" : "");
             return ST_USAGE;
         }
         if (id == OPTION_OPERAND)
@@ -545,14 +550,14 @@ static Status run_launches(Job *job)
     p->options.trace = job->trace ? &job->err : NULL;
     p->options.lane = (uint32_t)job->lane;
     p->options.print = &job->out;
+    job->watch = (RunWatch){
+        .state = &job->state, .source = &job->source, .out = &job->out, .err = &job->err, .launches = p->launches.n};
+    run_watch_start(&job->watch, &p->options);
     run_state_init(&job->state, p, job->module, job->source.name, &job->ctx.heap, &job->ctx.arena);
     Status status = ST_OK;
     for (uint32_t k = 0; k < p->launches.n && status == ST_OK; k++) {
         job->state.number = k + 1;
         status = run_launch(job, &p->launches.at[k]);
-    job->watch = (RunWatch){
-        .state = &job->state, .source = &job->source, .out = &job->out, .err = &job->err, .launches = p->launches.n};
-    run_watch_start(&job->watch, &p->options);
     }
     run_state_end(&job->state);
     if (job->count)
@@ -640,12 +645,12 @@ int main(int argc, char **argv)
     volatile Status status;
     Ctx *ctx = &job.ctx;
     files_watch_signals();
+    progress_start();
     job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};
     job.err = (Out){.write = out_to_stdio, .user = stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
     if (setjmp(unwind)) {
         status = ctx->heap.status;
         program_fail(&program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
-    progress_start();
     } else {
         ctx->heap = (Heap){.files = &program_files, .unwind = &unwind};
         ctx->diag = (Diag){.write = to_stderr, .user = &job, .max_errors = 20};

@@ -98,6 +98,11 @@ static const char *suggestion(char buf[static 100], const char *name)
 
 /* -- Words and numbers ---------------------------------------------------------------------------------- */
 
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(text, word, len) == 0;
+}
+
 static char *copy_text(Arena *a, const char *text, size_t n)
 {
     char *copy = arena_alloc(a, n + 1);
@@ -148,6 +153,19 @@ static bool parse_number(RunPlan *p, RunPlace place, const char *text, uint64_t 
     return WRONG(p, place, "'%s' is not a number from 0 to %" PRIu64, text, most);
 }
 
+static bool parse_size(RunPlan *p, RunPlace place, const char *text, uint64_t most, uint64_t *n)
+{
+    if (run_number(text, n) && *n <= most)
+        return true;
+    return WRONG(p, place, "'%s' is not a number from 0 to %" PRIu64 " (K, M and G may follow)", text, most);
+}
+
+static bool wrong_dim(RunPlan *p, RunPlace place, const char *text)
+{
+    return WRONG(p, place, "'%s' is not X, X,Y or X,Y,Z, numbers from 1 on%s", text,
+                 strpbrk(text, " \t") ? " with commas between them" : "");
+}
+
 // Reads X, X,Y or X,Y,Z.
 static bool parse_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
@@ -156,13 +174,13 @@ static bool parse_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
     for (int k = 0; k < 3; k++) {
         at = leading_number(at, &n[k]);
         if (!at || !n[k] || n[k] > INT32_MAX)
-            return WRONG(p, place, "'%s' is not X, X,Y or X,Y,Z, numbers from 1 on", text);
+            return wrong_dim(p, place, text);
         if (*at != ',' || k == 2)
             break;
         at++;
     }
     if (*at)
-        return WRONG(p, place, "'%s' is not X, X,Y or X,Y,Z, numbers from 1 on", text);
+        return wrong_dim(p, place, text);
     *d = (Dim){(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2]};
     return true;
 }
@@ -195,6 +213,22 @@ static bool parse_cluster(RunPlan *p, RunPlace place, const char *text, Dim *d)
            WRONG(p, place, "'%s': a cluster has at most %d blocks", text, CLUSTER_MAX);
 }
 
+// Returns the type, or another of the `n` names, that a wrong name may mean: that of a type of C, or the nearest one.
+static const char *nearest_type(const char *text, size_t len, const char *const *names, uint32_t n)
+{
+    static const char *const types_of_c[][2] = {
+        {"int", "s32"},      {"i32", "s32"},    {"int32", "s32"}, {"int32_t", "s32"}, {"unsigned", "u32"},
+        {"uint", "u32"},     {"uint32", "u32"}, {"long", "s64"},  {"i64", "s64"},     {"int64", "s64"},
+        {"int64_t", "s64"},  {"uint64", "u64"}, {"ulong", "u64"}, {"size_t", "u64"},  {"uint64_t", "u64"},
+        {"uint32_t", "u32"}, {"short", "s16"},  {"i16", "s16"},   {"char", "s8"},     {"i8", "s8"},
+        {"bool", "u8"},      {"half", "f16"},   {"float", "f32"}, {"double", "f64"},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(types_of_c); k++)
+        if (is_word(text, len, types_of_c[k][0]))
+            return types_of_c[k][1];
+    return run_nearest(text, len, names, n);
+}
+
 static bool parse_type(RunPlan *p, RunPlace place, const char *text, size_t len, Type *t)
 {
     const char *names[TYPE_COUNT];
@@ -207,7 +241,7 @@ static bool parse_type(RunPlan *p, RunPlace place, const char *text, size_t len,
         if (value_type(k))
             names[n++] = type_info[k].name;
     return WRONG(p, place, "'%.*s' is not a type of values%s", (int)len, text,
-                 suggestion(hint, run_nearest(text, len, names, n)));
+                 suggestion(hint, nearest_type(text, len, names, n)));
 }
 
 static bool parse_value(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
@@ -317,7 +351,10 @@ static bool parse_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a
     if (!end && colon && colon[1] == '@')
         return parse_type(p, place, text, (size_t)(colon - text), &f->type) && parse_file(p, place, colon + 1, f);
     if (!end || (*end && *end != 'x'))
-        return WRONG(p, place, "'buf:%s' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:...", text);
+        return WRONG(p, place,
+                     "'buf:%s' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:... (K, M and G may follow "
+                     "SIZE and COUNT)",
+                     text);
     if (!*end) {
         a->size = f->count;
         return true;
@@ -369,12 +406,7 @@ static bool unknown_argument(RunPlan *p, RunPlace place, const char *text, size_
     if (!text[len])
         return WRONG(p, place, "'%s' is not KIND:VALUE, as in u32:7 or buf:1024", text);
     return WRONG(p, place, "'%.*s' is not a kind of argument%s", (int)len, text,
-                 suggestion(hint, run_nearest(text, len, names, n)));
-}
-
-static bool is_word(const char *text, size_t len, const char *word)
-{
-    return strlen(word) == len && memcmp(text, word, len) == 0;
+                 suggestion(hint, nearest_type(text, len, names, n)));
 }
 
 static bool parse_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
@@ -558,7 +590,7 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
     case RO_BLOCK: return parse_block(p, place, value, &l->block);
     case RO_CLUSTER: return parse_cluster(p, place, value, &l->cluster);
     case RO_SHARED:
-        if (!parse_number(p, place, value, UINT32_MAX / 2, &n))
+        if (!parse_size(p, place, value, UINT32_MAX / 2, &n))
             return false;
         l->shared = (uint32_t)n;
         return true;
@@ -583,12 +615,12 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
         p->module = path_of(p, place, copy_text(p->arena, value, strlen(value)));
         p->module_place = place;
         return true;
-    case RO_MAX_STEPS: return parse_number(p, place, value, UINT64_MAX, &p->options.max_steps);
+    case RO_MAX_STEPS: return parse_size(p, place, value, UINT64_MAX, &p->options.max_steps);
     case RO_SCHEDULE: return parse_number(p, place, value, UINT64_MAX, &p->options.seed);
     case RO_CHECK_RACES:
         p->options.check_races = value ? RACES_LANES : RACES_WARPS;
         return !value || strcmp(value, "warp") == 0 || WRONG(p, place, "'%s' is not warp", value);
-    case RO_RACE_MEMORY: return parse_number(p, place, value, UINT64_MAX, &p->options.race_memory);
+    case RO_RACE_MEMORY: return parse_size(p, place, value, UINT64_MAX, &p->options.race_memory);
     case RO_CHECK_BOUNDS: p->options.check_bounds = true; return true;
     case RO_CHECK_UNINIT: p->options.check_uninit = true; return true;
     default: return true;
@@ -700,6 +732,8 @@ static bool parse_line(RunPlan *p, const RunLine *line)
         return WRONG(p, line->value_at, "nothing may follow '%s'", name);
     if (option_info[o].kind == ARG_VALUE && !line->value)
         return WRONG(p, line->name_at, "a value must follow '%s'", name);
+    if (line->several && (o == RO_GRID || o == RO_BLOCK || o == RO_CLUSTER))
+        return WRONG(p, line->value_at, "commas separate the numbers of '%s', as in 4,2", name);
     if (line->several && o != RO_EXPECT)
         return WRONG(p, line->value_at, "one value follows '%s'; if it holds blanks, put it in quotes", name);
     return run_plan_set(p, o, line->value, line->value ? line->value_at : line->name_at);
