@@ -634,7 +634,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
     }
     Desc d = {.mnem = mnem, .shape = shape_id, .op = op, .traits = refine_traits(t, op, m), .nops = match.slots.n};
     d.slots = match.slots.at;
-    d.needs = isa_of(op, m);
+    d.needs = isa_of(t, op, m, tab_str(t, shape_id));
     while (d.ndef < d.nops && d.slots[d.ndef].flags & SL_DEF)
         d.ndef++;
     d.plain = op != OP_OPAQUE && !(d.traits & (TR_TERM | TR_PSEUDO));

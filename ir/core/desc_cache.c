@@ -93,6 +93,10 @@ void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, 
     if (mnem->warned || module_takes(m, needs))
         return;
     mnem->warned = true;
-    diag_at(diag, DIAG_WARNING, offset, "'%.*s' requires .version %u.%u and .target sm_%u, or later ones",
-            (int)MIN(mnem->len, 80), mnem->text, needs.version / 10, needs.version % 10, needs.sm);
+    if (!needs.sm)
+        diag_at(diag, DIAG_WARNING, offset, "'%.*s' requires .version %u.%u, or a later one", (int)MIN(mnem->len, 80),
+                mnem->text, needs.version / 10, needs.version % 10);
+    else
+        diag_at(diag, DIAG_WARNING, offset, "'%.*s' requires .version %u.%u and .target sm_%u, or later ones",
+                (int)MIN(mnem->len, 80), mnem->text, needs.version / 10, needs.version % 10, needs.sm);
 }

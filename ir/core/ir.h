@@ -836,11 +836,27 @@ void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 Str module_debug_label(Module *m, SymId function);
 
 /* features.c */
-// Returns the version and target that a module must have for an instruction of this opcode and mnemonic.
-Isa isa_of(Opcode op, const Mnem *m);
+// Returns the version and target that a module must have for an instruction of this opcode, mnemonic and shape.
+Isa isa_of(const Tables *t, Opcode op, const Mnem *m, Str shape);
+// True if the version that isa_of() returns is known: the instruction is modelled, or a row names it, and `words.def`
+// has all of its words.
+bool isa_judged(const Tables *t, const Mnem *m);
+// Returns the version that an instruction with these needs requires on the target of a module.
+uint16_t isa_version(const Tables *t, const Mnem *m, const Module *module, Isa needs);
+// Returns the version, at most that of the module, from which on its target does not have the instruction; 0 = none.
+uint16_t isa_gone(const Tables *t, const Mnem *m, const Module *module);
+enum { MNEM_OLDER_ROWS = 10 };
+// Respells a mnemonic by a row of OLDER. Writes the text, at most `text.len` bytes, to `out`. False: the row does not
+// apply, and nothing is written.
+bool mnem_older(Str text, uint32_t row, char *out, size_t *len);
+// Returns the least version, times ten, of a directive, pragma, target or special register; 0 = any, or unknown.
+uint16_t ptx_since(const char *text, size_t len);
 // Sets `isa` from the texts of version and target.
 void module_set_isa(Module *m);
-enum { PTX_NEWEST = 90 };  // the last .version of ptxas 13.0
+// The first .version for which features.def is complete, and the last one of ptxas 13.0.
+enum { PTX_OLDEST = 31, PTX_NEWEST = 90 };
+// Returns the number of a version of PTX that exists, from PTX_OLDEST to PTX_NEWEST; 0 for another text.
+uint16_t ptx_version(const char *text, size_t len);
 // True if the text of the module may name an instruction. The backend has no influence.
 static inline bool module_takes(const Module *m, Isa needs)
 {
