@@ -167,6 +167,8 @@ part() { # NAME
     vectors | verdicts) "tests/exec/$1.sh" ;;
     same | features | defects) "tests/ptxas/$1.sh" ;;
     words) tests/ptxas/words.sh -q ;;
+    versions) tests/ptxas/versions.sh -q ;;
+    all-versions) tests/ptxas/versions.sh ;;
     all-words) tests/ptxas/words.sh ;;
     meaning) tests/ptxas/meaning.sh -q ;;
     all-meaning) tests/ptxas/meaning.sh ;;
@@ -199,10 +201,10 @@ part() { # NAME
 small='read phases text samples faults races orirun oricheck layers prose claims grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
-check="net ptxas rules meaning link-scenarios unit verdicts vectors malformed knobs origen globals embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant words $judges $small"
+check="net ptxas rules meaning link-scenarios unit verdicts vectors malformed knobs origen globals embed messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme threads files redundant words versions $judges $small"
 # Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
-all="asan asan-clang all-ptxas all-link all-words all-meaning mutants counts random all-globals all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
+all="asan asan-clang all-ptxas all-link all-words all-versions all-meaning mutants counts random all-globals all-net fuzzers all-rules unit all-threads all-embed link-scenarios verdicts vectors
     malformed knobs progress warnings format origen messages ptxas_dropin cli link-nvlink link-banks link-traps link-constants ptxrun install package link link-golden readme files redundant $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,9 @@
 
 #include "ir/ptx/read.h"
 
+// cp.async with a predicate that ignores the source.
+enum { CP_ASYNC_IGNORES = 75 };
+
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
 static void start_block(Reader *r, BlockId b)
@@ -117,6 +120,32 @@ static void next_statement(Reader *r)
     }
 }
 
+// Replaces a mnemonic that options.version does not have by an older spelling, if there is one.
+static void spell_older(Reader *r, MnemCache *cache)
+{
+    char text[256], next[256];
+    Str name = tab_str(r->t, tab_mnem(r->t, cache->mnem)->text);
+    MnemId mnem = cache->mnem;
+    size_t len = name.len;
+    if (len > sizeof text)
+        return;
+    memcpy(text, name.text, len);
+    for (uint32_t row = 0; row < MNEM_OLDER_ROWS; row++) {
+        const Mnem *m = tab_mnem(r->t, mnem);
+        if (isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, (Str){0})) <= r->options.version)
+            break;
+        if (!mnem_older((Str){.text = text, .len = (uint32_t)len}, row, next, &len))
+            continue;
+        memcpy(text, next, len);
+        mnem = mnem_intern(r->t, text, len);
+    }
+    const Mnem *m = tab_mnem(r->t, mnem);
+    if (isa_judged(r->t, m) && isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, (Str){0})) <= r->options.version) {
+        cache->mnem = mnem;
+        cache->first = m->first;
+    }
+}
+
 static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
 {
     MnemCache *m = desc_cache_mnem(&r->descs, text, len);
@@ -138,6 +167,8 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
     else if (word.len)
         diag_at(r->diag, DIAG_WARNING, at, "'%.*s' has an unknown modifier or type, '.%.*s'%s", (int)MIN(len, 80), text,
                 (int)MIN(word.len, 40), word.text, consequence);
+    if (r->options.version)
+        spell_older(r, m);
     return m;
 }
 
@@ -146,7 +177,9 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
     const char *why;
     DescId desc = desc_cache_find(&r->descs, mnem, r->shape.at, r->shape.n, &why);
     if (desc) {
-        desc_cache_warn(mnem, r->m, desc, r->diag, at);
+        // check_version() reports what options.version lacks.
+        if (!r->options.version || tab_desc(r->t, desc)->needs.version <= r->options.version)
+            desc_cache_warn(mnem, r->m, desc, r->diag, at);
         return desc;
     }
     char words[200];
@@ -196,6 +229,33 @@ typedef struct Parts {
     BlockId next;     // successor of a guarded terminator, else 0
 } Parts;
 
+// Reports an instruction that options.version does not have.
+static void check_version(Reader *r, InstrId id, size_t at)
+{
+    const Instr *i = ir_instr(r->fn, id);
+    const Desc *d = tab_desc(r->t, i->desc);
+    const Mnem *m = tab_mnem(r->t, d->mnem);
+    Str text = tab_str(r->t, m->text);
+    unsigned need = isa_version(r->t, m, r->m, d->needs), gone = isa_gone(r->t, m, r->m), most = r->options.version;
+    int len = (int)MIN(text.len, 80);
+    for (uint32_t k = i->ndef; k < d->nops; k++) {
+        Operand o = ir_ops(r->fn, i)[k];
+        const char *name = op_kind(o) == K_SREG ? sreg_info[op_index(o)].name : "";
+        bool predicate = op_is_reg(o) && ir_reg(r->fn, op_index(o))->width == W1;
+        rd_need(r, at, name, strcspn(name, "."));
+        if (predicate && (d->op == OP_CP_ASYNC_CA || d->op == OP_CP_ASYNC_CG))
+            need = MAX(need, CP_ASYNC_IGNORES);
+    }
+    if (need > most)
+        rd_error(r, at, "'%.*s' needs PTX %u.%u", len, text.text, need / 10, need % 10);
+    else if (gone)
+        rd_error(r, at, "PTX %u.%u and later versions do not have '%.*s' for .target sm_%u", gone / 10, gone % 10, len,
+                 text.text, r->m->isa.sm);
+    else if (r->lowered && !isa_judged(r->t, m))
+        rd_error(r, at, "the version of PTX that '%.*s' needs is not known, so it cannot become PTX %u.%u", len,
+                 text.text, most / 10, most % 10);
+}
+
 static void append_instr(Reader *r, Parts parts, bool guarded, size_t at)
 {
     Fn *fn = r->fn;
@@ -206,6 +266,8 @@ static void append_instr(Reader *r, Parts parts, bool guarded, size_t at)
     r->line_used = true;
     if (r->options.positions)
         fn_note_where(fn, id, at);
+    if (r->options.version)
+        check_version(r, id, at);
     for (uint32_t k = 0; k < d->ndef && k < 2 && !d->plain; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
             // A guarded definition of the carry may keep the old carry.
@@ -322,6 +384,9 @@ static void read_loc(Reader *r)
     // A comma continues the directive. Any other token begins a statement, and is lexed again by the lexer of
     // statements.
     if (r->tok == ',') {
+        static const char inlined_at[] = "inlined_at";
+        if (!r->options.strip_debug)
+            rd_need(r, rd_offset(r), inlined_at, sizeof inlined_at - 1);
         rd_next(r);
         if (!rd_is(r, "function_name"))
             rd_fail(r, rd_offset(r), "expected function_name");
@@ -353,6 +418,7 @@ static void read_pragma(Reader *r)
     do {
         if (r->tok != T_STRING)
             rd_fail(r, rd_offset(r), "expected a string");
+        rd_need_pragma(r);
         DescId pragma = desc_pragma(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
         if (!pragma)
             rd_fail(r, rd_offset(r), "this pragma is too long");
@@ -370,6 +436,7 @@ static void read_pragma(Reader *r)
 static void read_targets(Reader *r, Name name, size_t at, bool calls)
 {
     VEC(Operand) list = {0};
+    rd_need_token(r);
     rd_next(r);
     do {
         size_t target_at = rd_offset(r);
@@ -403,6 +470,7 @@ static uint32_t read_preserve(Reader *r, const char *word)
 {
     if (r->tok != T_DOT || !rd_is_text(r, word, strlen(word)))
         return 0;
+    rd_need_token(r);
     rd_next(r);
     size_t at = rd_offset(r);
     uint32_t n = line_number(r);
@@ -426,6 +494,7 @@ static void read_prototype(Reader *r, Name name, size_t at)
         decl_formals(r, sig, false, false);
     if (r->tok == T_DOT && rd_is(r, ".noreturn")) {
         sig->noreturn = true;
+        rd_need_token(r);
         rd_next(r);
     }
     sig->preserve = read_preserve(r, ".abi_preserve");

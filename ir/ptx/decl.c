@@ -103,6 +103,7 @@ static Attributes read_attributes(Reader *r)
         size_t at = rd_offset(r);
         Type type = type_find(r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 1);
         bool v2 = rd_is(r, ".v2"), v4 = rd_is(r, ".v4"), align = rd_is(r, ".align"), ptr = rd_is(r, ".ptr");
+        rd_need_token(r);
         if (rd_is(r, ".attribute")) {
             rd_next(r);
             a.attribute = rd_balanced(r, ".attribute", '(', ')');
@@ -269,6 +270,8 @@ static void init_element(InitReader *in)
         uint64_t mask = r->lx.ival;
         rd_next(r);
         if (r->tok == '(') {
+            static const char form[] = "a mask in an initializer";
+            rd_need(r, rd_offset(r), form, sizeof form - 1);
             rd_next(r);
             init_address(in, mask);
             rd_expect(r, ')', "after the masked address");

@@ -8,6 +8,9 @@
 typedef struct PtxReadOptions {
     bool strip_debug;  // drop .loc, .file, debug sections and the `debug` target option
     bool positions;    // record the source positions of instructions, for fn_where()
+    // The version that the module shall have, as ptx_version() returns it; 0 = that of its text. The module is read as
+    // one of this version: what the version does not have is spelled as it was in this version, or is an error.
+    uint16_t version;
 } PtxReadOptions;
 
 /* read.c */

@@ -22,6 +22,21 @@ void rd_error(Reader *r, size_t offset, const char *fmt, ...)
     va_end(args);
 }
 
+void rd_need(Reader *r, size_t offset, const char *text, size_t len)
+{
+    unsigned version = r->options.version ? ptx_since(text, len) : 0;
+    if (version > r->options.version)
+        rd_error(r, offset, "%.*s needs PTX %u.%u", (int)len, text, version / 10, version % 10);
+}
+
+void rd_need_token(Reader *r) { rd_need(r, rd_offset(r), r->lx.start, (size_t)(r->lx.end - r->lx.start)); }
+
+void rd_need_pragma(Reader *r)
+{
+    const char *word = r->lx.start + 1;
+    rd_need(r, rd_offset(r) + 1, word, strcspn(word, " \t\""));
+}
+
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...)
 {
     va_list args;
@@ -173,6 +188,8 @@ StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
         if (r->tok == T_EOF)
             rd_fail(r, rd_offset(r), "expected '%c'", close);
         depth += (r->tok == open) - (r->tok == close);
+        if (r->tok == T_DOT)
+            rd_need_token(r);
         if (!first && could_join(text.at[text.n - 1], *r->lx.start))
             VEC_PUSH(&r->arena, &text, ' ');
         first = false;
@@ -228,6 +245,20 @@ static bool is_version(const char *p, const char *end)
     return digits;
 }
 
+// Gives the module the version of the options in place of its own.
+static void change_version(Reader *r)
+{
+    unsigned version = r->options.version;
+    char text[16];
+    if (r->m->isa.version < PTX_OLDEST)
+        rd_fail(r, rd_offset(r), "PTX before %u.%u has other rules: its version cannot be changed", PTX_OLDEST / 10,
+                PTX_OLDEST % 10);
+    r->lowered = version < r->m->isa.version;
+    int n = snprintf(text, sizeof text, "%u.%u", version / 10, version % 10);
+    r->m->version = str_intern(&r->t->strs, text, (size_t)n);
+    module_set_isa(r->m);
+}
+
 static void read_version(Reader *r)
 {
     r->saw_version = true;
@@ -239,6 +270,8 @@ static void read_version(Reader *r)
     if (r->m->isa.version > PTX_NEWEST)
         diag_at(r->diag, DIAG_WARNING, rd_offset(r), "PTX %.*s is newer than %u.%u, the last version that is known",
                 (int)(r->lx.end - r->lx.start), r->lx.start, PTX_NEWEST / 10, PTX_NEWEST % 10);
+    if (r->options.version)
+        change_version(r);
     rd_next_statement(r);
 }
 
@@ -259,6 +292,7 @@ static void read_target(Reader *r)
         if (first) {
             r->m->sm = word;
             r->m->sm_offset = rd_offset(r);
+            rd_need_token(r);
         }
         if (!debug || !r->options.strip_debug) {
             if (!first) {
@@ -275,6 +309,11 @@ static void read_target(Reader *r)
     } while (r->tok == ',');
     r->m->target = str_intern(&r->t->strs, text.at, text.n);
     module_set_isa(r->m);
+    Str sm = tab_str(r->t, r->m->sm);
+    enum { SM_OF_PTX_2 = 21 };
+    if (r->lowered && r->m->isa.sm > SM_OF_PTX_2 && !ptx_since(sm.text, sm.len))
+        rd_error(r, r->m->sm_offset, "the version of PTX that '%.*s' needs is not known", (int)MIN(sm.len, 80),
+                 sm.text);
 }
 
 static void read_address_size(Reader *r)
@@ -299,6 +338,9 @@ static void read_file(Reader *r)
     to = r->lx.end;
     rd_next_statement(r);
     while (r->tok == ',') {
+        static const char time[] = "a time in .file";
+        if (!r->options.strip_debug)
+            rd_need(r, rd_offset(r), time, sizeof time - 1);
         rd_next(r);
         if (r->tok != T_INT)
             rd_fail(r, rd_offset(r), "expected a number");
@@ -315,8 +357,14 @@ static void read_section(Reader *r)
     const char *from = r->lx.start;
     size_t at = rd_offset(r);
     uint32_t depth = 0;
+    static const char label[] = "a label in .section";
+    bool labels = false;
     do {
+        size_t before = rd_offset(r);
         rd_next(r);
+        if (r->tok == ':' && !labels && !r->options.strip_debug)
+            rd_need(r, before, label, sizeof label - 1);
+        labels |= r->tok == ':';
         if (r->tok == T_EOF)
             rd_fail(r, at, "this section is not closed: expected '}'");
         depth += r->tok == '{';
@@ -337,6 +385,8 @@ static void read_pragma_item(Reader *r)
         if (r->tok == T_EOF)
             rd_fail_end(r, rd_offset(r), "expected ';' after the pragma");
         if (r->tok == T_STRING)
+            rd_need_pragma(r);
+        if (r->tok == T_STRING)
             module_note_knob(r->m, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
     }
     const char *to = r->lx.start;
@@ -348,6 +398,7 @@ static void read_pragma_item(Reader *r)
 static void read_alias(Reader *r)
 {
     const char *from = r->lx.start;
+    rd_need_token(r);
     rd_next(r);
     for (int k = 0; k < 2; k++) {
         size_t at = rd_offset(r);
@@ -404,6 +455,7 @@ static void read_function_directives(Reader *r, Sym *sym)
         Directive d = {.text = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start))};
         bool pragma = rd_is(r, ".pragma"), attribute = rd_is(r, ".attribute");
         sym->flags |= rd_is(r, ".noreturn") ? SYM_NORETURN : 0;
+        rd_need_token(r);
         rd_next(r);
         if (attribute) {
             sym->attribute = rd_balanced(r, ".attribute", '(', ')');
@@ -414,6 +466,8 @@ static void read_function_directives(Reader *r, Sym *sym)
             for (const char *p = ".pragma "; *p; p++)
                 VEC_PUSH(&r->arena, &text, *p);
             for (; r->tok == T_STRING || r->tok == ','; rd_next(r)) {
+                if (r->tok == T_STRING)
+                    rd_need_pragma(r);
                 if (r->tok == T_STRING)
                     fn_note_knob(fn, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
                 for (const char *p = r->lx.start; p < r->lx.end; p++)
@@ -513,6 +567,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     Fn *fn = r->fn;
     fn->flags = (kernel ? FN_KERNEL : 0) | (r->m->debug ? FN_DEBUG : 0);
     if (r->tok == T_DOT && rd_is(r, ".attribute")) {
+        rd_need_token(r);
         rd_next(r);
         attribute = rd_balanced(r, ".attribute", '(', ')');
     }
@@ -565,6 +620,7 @@ static void read_linked(Reader *r)
     StrId attribute = 0;
     while ((flag = linkage_flag(r)) || rd_is(r, ".attribute")) {
         linkage |= flag;
+        rd_need_token(r);
         rd_next(r);
         if (!flag)
             attribute = rd_balanced(r, ".attribute", '(', ')');

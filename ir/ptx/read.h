@@ -122,6 +122,7 @@ typedef struct PtxReader {
     uint32_t brackets;    // number of open brackets of all kinds in the current operands
     uint32_t braces;      // number of open braces in the current statement, for error recovery
     bool saw_version, saw_target;
+    bool lowered;           // options.version is lower than the version of the text
     size_t piece;           // offset of the current piece
     const char *statement;  // start of the current statement or item
 
@@ -166,6 +167,10 @@ _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
 _Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message);
 // Reports at the offset and returns.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+// Reports a directive, or another text with a row of SINCE, that options.version does not have. `offset` is its place.
+void rd_need(Reader *r, size_t offset, const char *text, size_t len);
+void rd_need_token(Reader *r);      // the same for the current token
+void rd_need_pragma(Reader *r);     // for the current token, the string of a pragma
 void rd_next(Reader *r);            // reads the next token within a statement
 void rd_next_statement(Reader *r);  // reads the first token of a statement
 // Returns the offset of the current token.

@@ -58,7 +58,7 @@ static void run_kernel(Fuzz *f, const Module *module, SymId entry)
 static void body(Fuzz *f)
 {
     f->ctx.diag.source = &f->source;
-    Module *m = lang_read(&f->ctx, &f->source, LANG_AUTO, false);
+    Module *m = lang_read(&f->ctx, &f->source, (LangOptions){0});
     for (uint32_t k = 0; m && k < m->fns.n; k++) {
         const Fn *fn = m->fns.at[k];
         if (fn && fn->flags & FN_KERNEL && fn->flags & FN_DEFINED)

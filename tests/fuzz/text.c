@@ -26,7 +26,7 @@ static void round_trip(Fuzz *f, const Module *m, Lang lang)
 {
     Source first = write(f, m, lang);
     f->ctx.diag.source = &first;
-    Module *again = lang_read(&f->ctx, &first, lang, false);
+    Module *again = lang_read(&f->ctx, &first, (LangOptions){.lang = lang});
     if (!again)
         fuzz_found("what was written does not read back:\n", first.text, first.len);
     Source second = write(f, again, lang);
@@ -37,7 +37,7 @@ static void round_trip(Fuzz *f, const Module *m, Lang lang)
 static void body(Fuzz *f)
 {
     f->ctx.diag.source = &f->source;
-    Module *m = lang_read(&f->ctx, &f->source, LANG_AUTO, f->seed % 8 == 0);
+    Module *m = lang_read(&f->ctx, &f->source, (LangOptions){.strip_debug = f->seed % 8 == 0});
     if (!m)
         return;
     round_trip(f, m, LANG_ORI);

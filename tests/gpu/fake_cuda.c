@@ -111,7 +111,7 @@ static bool read_module(const char *text)
     size_t n = strlen(text);
     char *copy = arena_zalloc(arena, n + SOURCE_SLACK);
     fake.source = (Source){.name = "module.ptx", .text = memcpy(copy, text, n), .len = n};
-    fake.module = lang_read(&fake.ctx, &fake.source, LANG_PTX, false);
+    fake.module = lang_read(&fake.ctx, &fake.source, (LangOptions){.lang = LANG_PTX});
     if (!fake.module)
         return false;
     module_freeze(fake.module);

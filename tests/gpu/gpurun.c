@@ -386,7 +386,7 @@ static bool open_files(Job *job, const char *path)
         return run_fail(&job->plan, ST_IO, job->plan.module_place, "cannot read '%s': %s", module, why);
     if (lang_of(&job->source) != LANG_PTX)
         return run_fail(&job->plan, ST_BAD_INPUT, job->plan.module_place, "'%s' is not PTX", module);
-    job->module = lang_read(&job->ctx, &job->source, LANG_PTX, false);
+    job->module = lang_read(&job->ctx, &job->source, (LangOptions){.lang = LANG_PTX});
     if (job->module)
         module_freeze(job->module);
     return job->module;

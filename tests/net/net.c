@@ -62,7 +62,7 @@ static void end(Ctx *ctx)
 static Module *read_module(Net *net, Ctx *ctx)
 {
     char why[500];
-    Module *m = lang_read(ctx, &net->source, net->lang, false);
+    Module *m = lang_read(ctx, &net->source, (LangOptions){.lang = net->lang});
     if (!m)
         heap_fail(&ctx->heap, ST_BAD_INPUT, "the module is not accepted");
     module_freeze(m);

@@ -666,6 +666,70 @@ run "debug stays" 0 good.ptx
 says out ".loc"
 says out '.file 1 "a.cu"'
 
+# -- Versions of PTX --------------------------------------------------------------------------------------------------
+
+run "a lower version" 0 --ptx-version=7.8 good.ptx
+is "$(sed -n 's/^\.version //p' out)" 7.8
+sed -n '/^\.version/!p' out >lower.ptx
+run "the version of the input" 0 good.ptx
+is "$(sed -n 's/^\.version //p' out)" 8.0
+sed -n '/^\.version/!p' out >own.ptx
+same lower.ptx own.ptx
+run "a higher version" 0 --ptx-version 9.0 good.ptx
+is "$(sed -n 's/^\.version //p' out)" 9.0
+run "a version as Ori text" 0 --ptx-version=7.8 --emit=ori good.ptx
+says out "ptx 7.8"
+run "on threads, in pieces" 0 --ptx-version=7.8 -j 4 --piece=1 good.ptx
+is "$(sed -n 's/^\.version //p' out)" 7.8
+for version in 7.9 9.1 3.0 10.0 7 7. .8 7.8.1 '' seven; do
+    run "no version: '$version'" 2 --ptx-version="$version" good.ptx -o nothing.ptx
+    says err "is not a version of PTX from 3.1 to 9.0"
+    absent nothing.ptx
+done
+sed 's/st.global.u32 \[%rd1\], 1/st.async.u32 [%rd1], 1/; s/st.global.u32 \[%rd1\], 2/st.global.L1::no_allocate.u32 [%rd1], 2/
+    s/^\.version 8.0/.version 9.0/; s/sm_90/sm_70/' good.ptx >newer.ptx
+echo old >kept.ptx
+for how in "" "-j 4" --piece=1; do
+    # shellcheck disable=SC2086
+    run "what needs a later version $how" 1 $how --ptx-version=7.0 newer.ptx -o kept.ptx
+    is "$(grep -c ' error: ' err)" 2
+    says err "newer.ptx:10:2: error: 'st.async.u32' needs PTX 8.1"
+    says err "newer.ptx:18:2: error: 'st.global.L1::no_allocate.u32' needs PTX 7.4"
+    is "$(cat kept.ptx)" old
+done
+run "as many errors as wanted" 1 --ptx-version=7.0 --max-errors=1 newer.ptx
+is "$(grep -c ' error: ' err)" 1
+silent out
+run "a version that is low enough" 0 --ptx-version=8.1 newer.ptx
+run "the version of Ori text" 0 --emit=ori good.ptx -o version.ori
+run "it cannot be changed" 1 --ptx-version=7.8 version.ori
+says err "can be changed in PTX only"
+run "a reproducer has the version" 0 --ptx-version=7.8 --reproducer=version.repro good.ptx
+says version.repro "option: --ptx-version=7.8"
+run "and runs with it" 0 --run-reproducer=version.repro
+# Phases make nothing that the version lacks: lop3 is in PTX 4.3.
+cat >logic.ptx <<'END'
+.version 8.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<6>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v2.u32 {%r1, %r2}, [%rd1];
+	ld.global.u32 %r3, [%rd1+8];
+	and.b32 %r4, %r1, %r2;
+	xor.b32 %r5, %r4, %r3;
+	st.global.u32 [%rd1], %r5;
+	ret;
+}
+END
+run "lop3 is made" 0 --knob NvOptRecipes=all logic.ptx
+says out "lop3.b32"
+run "lop3 is not in PTX 4.2" 0 --knob NvOptRecipes=all --ptx-version=4.2 logic.ptx
+if grep -q lop3 out; then bad "it is made"; else ok; fi
+
 # -- Pieces and threads -----------------------------------------------------------------------------------------------
 
 run "in pieces" 0 --piece=1 good.ptx

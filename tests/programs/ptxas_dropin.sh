@@ -13,7 +13,7 @@ ORIPTXAS=$(absolute "${ORIPTXAS:-${ORIOPT%/*}/ori-ptxas}")
 needs "$ORIOPT" "$ORIPTXAS"
 real_ptxas=$(command -v ptxas)
 real_nvcc=$(command -v nvcc)
-unset ORI_PTXAS ORI_PTXAS_FLAGS ORI_PTXAS_LOG ORI_PTXAS_KEEP ORI_PTXAS_SEEN ORI_KNOBS
+unset ORI_PTXAS ORI_PTX_VERSION ORI_PTXAS_FLAGS ORI_PTXAS_LOG ORI_PTXAS_KEEP ORI_PTXAS_SEEN ORI_KNOBS
 make_work
 cd "$work" || exit 2
 ulimit -c 0
@@ -330,6 +330,26 @@ ORI_PTXAS_FLAGS='--a"b c"d e\ f'
 arguments "flags with blanks" "" "--ab cd e f "
 is "$(sed -n 2p oriopt-args)" "e f"
 unset ORI_PTXAS_FLAGS
+export ORI_PTX_VERSION
+ORI_PTX_VERSION=7.8
+arguments "a version of PTX" "-O2" "-O2 --ptx-version 7.8 "
+ORI_PTX_VERSION=
+arguments "an empty version of PTX" "-O2" "-O2 "
+unset ORI_PTX_VERSION
+
+mode accept
+exits "a version of PTX" 0 env ORI_PTX_VERSION=7.0 "$ORIPTXAS" one.ptx -o out.cubin
+optimized out.cubin
+says out.cubin ".version 7.0"
+sed 's/st.global.u32/st.async.u32/' one.ptx >later.ptx
+mode accept
+exits "a version of PTX that the code does not have" 0 env ORI_PTX_VERSION=7.0 "$ORIPTXAS" later.ptx -o out.cubin
+original out.cubin
+says err "'later.ptx' is compiled as it is: oriopt: later.ptx:12:2: error: 'st.async.u32' needs PTX 8.1"
+mode accept
+exits "no version of PTX" 0 env ORI_PTX_VERSION=seven "$ORIPTXAS" one.ptx -o out.cubin
+original out.cubin
+says err "'seven' is not a version of PTX from 3.1 to 9.0"
 
 mode accept
 exits "ORI_PTXAS_FLAGS are those of oriopt" 0 env ORI_PTXAS_FLAGS='--named-phases NOP' "$ORIPTXAS" one.ptx -o out.cubin

@@ -78,7 +78,7 @@ static void open_run(Trial *r, unsigned threads, const char *form)
     write_functions(&r->text, form);
     sink_append(&r->text, slack, sizeof slack);
     r->source = (Source){.name = "f.ori", .text = r->text.text, .len = r->text.n - sizeof slack};
-    r->module = lang_read(ctx, &r->source, LANG_ORI, false);
+    r->module = lang_read(ctx, &r->source, (LangOptions){.lang = LANG_ORI});
     if (!CHECK(r->module != NULL) || !CHECK(phase_plan(ctx, r->module, why)))
         heap_fail(&ctx->heap, ST_INTERNAL, "%.300s", r->messages.n ? r->messages.text : why);
     module_freeze(r->module);

@@ -101,6 +101,33 @@ TEST(ori_settings)
     ori_close(ori);
 }
 
+// A version of PTX applies to later calls of ori_parse().
+TEST(ori_ptx_version)
+{
+    static const char text[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                               "\t.reg .b64 a;\n\tld.param.u64 a, [p];\n\tst.global.L1::no_allocate.u32 [a], 1;\n"
+                               "\tret;\n}\n";
+    Received t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK_EQ(ori_set_ptx_version(ori, "7.4"), ORI_OK);
+    OriModule *m = parse(ori, text);
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ".version 7.4\n") != NULL);
+    CHECK_EQ(ori_set_ptx_version(ori, NULL), ORI_OK);
+    t.n = 0;
+    CHECK_EQ(ori_print(ori, parse(ori, text), ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ".version 8.0\n") != NULL);
+    CHECK_EQ(t.messages, 0);
+    CHECK_EQ(ori_set_ptx_version(ori, "7.3"), ORI_OK);
+    CHECK(!ori_parse(ori, "k.ptx", text, strlen(text), ORI_ANY));
+    CHECK_EQ(ori_parse_status(ori), ORI_BAD_INPUT);
+    CHECK_EQ(t.messages, 1);
+    CHECK_EQ(ori_set_ptx_version(ori, "7.9"), ORI_USAGE);
+    CHECK_EQ(t.messages, 2);
+    ori_close(ori);
+}
+
 // A list of symbols to keep is a knob. A later setting replaces the list.
 TEST(ori_keeps_symbols)
 {

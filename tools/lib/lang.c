@@ -83,7 +83,8 @@ LangReader lang_open(Ctx *ctx, const Source *source, LangOptions options)
     if (r.lang == LANG_ORI)
         r.text = text_open(heap, source, diag);
     else
-        r.ptx = ptx_open(heap, source, diag, &(PtxReadOptions){options.strip_debug, ctx->options.positions});
+        r.ptx = ptx_open(heap, source, diag,
+                         &(PtxReadOptions){options.strip_debug, ctx->options.positions, options.version});
     r.module = r.text ? text_module(r.text) : ptx_module(r.ptx);
     if (r.ahead) {
         r.ahead->module = r.module;
@@ -93,6 +94,8 @@ LangReader lang_open(Ctx *ctx, const Source *source, LangOptions options)
     const char *foreign = lang_foreign(source, r.lang, by, &offset);
     if (foreign)
         diag_at(&ctx->diag, DIAG_ERROR, offset, "%s", foreign);
+    else if (options.version && r.lang == LANG_ORI)
+        diag_at(&ctx->diag, DIAG_ERROR, 0, "the version of a module can be changed in PTX only, not in Ori text");
     r.foreign = foreign;
     return r;
 }
@@ -175,10 +178,10 @@ void lang_close(LangReader *r)
         ptx_close(r->ptx);
 }
 
-Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
+Module *lang_read(Ctx *ctx, const Source *source, LangOptions options)
 {
     uint32_t errors = ctx->diag.errors;
-    LangReader r = lang_open(ctx, source, (LangOptions){.lang = lang, .strip_debug = strip_debug});
+    LangReader r = lang_open(ctx, source, options);
     lang_more(&r, SIZE_MAX);
     lang_close(&r);
     if (ctx->diag.errors == errors)

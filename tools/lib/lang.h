@@ -12,6 +12,7 @@ Lang lang_of(const Source *source);
 typedef struct LangOptions {
     Lang lang;         // LANG_AUTO unless the user chose it
     bool strip_debug;  // for PTX: drop debug information
+    uint16_t version;  // PtxReadOptions.version
     bool ahead;        // lang_read_ahead() may be called; then ctx->diag has no `report`
 } LangOptions;
 // A module that is read piece by piece, as ptx_open() and text_open() do.
@@ -39,7 +40,7 @@ void lang_read_ahead(LangReader *reader, size_t bytes);
 void lang_drop_text(const LangReader *reader);
 void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.
-Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
+Module *lang_read(Ctx *ctx, const Source *source, LangOptions options);
 void lang_write_header(const Module *m, Lang lang, Out *out);
 // Fails with ST_BAD_INPUT for a function in ssa form as PTX.
 void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out);

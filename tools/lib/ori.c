@@ -166,6 +166,14 @@ OriStatus ori_set_target(OriContext *ori, const char *sm)
     return ORI_OK;
 }
 
+OriStatus ori_set_ptx_version(OriContext *ori, const char *version)
+{
+    ori->version = version ? ptx_version(version, strlen(version)) : 0;
+    if (!version || ori->version)
+        return ORI_OK;
+    return wrong_use(ori, "ori_set_ptx_version() takes a version of PTX from 3.1 to 9.0, such as \"7.8\"");
+}
+
 OriStatus ori_set_threads(OriContext *ori, unsigned threads)
 {
     if (threads < 1 || threads > 1024)
@@ -320,7 +328,7 @@ static OriStatus read_module(Call *call, const Source *source, Module **module)
     char why[500];
     Lang lang = language_of(call->language);
     ctx->diag.line = 0;
-    Module *m = *module = lang_read(ctx, source, lang, false);
+    Module *m = *module = lang_read(ctx, source, (LangOptions){.lang = lang, .version = call->ori->version});
     if (!m)
         return ORI_BAD_INPUT;
     call->lang = lang == LANG_AUTO ? lang_of(source) : lang;

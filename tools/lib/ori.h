@@ -178,6 +178,13 @@ ORI_API OriStatus ori_set_level(OriContext *ori, int level);
  * no such target. */
 ORI_API OriStatus ori_set_target(OriContext *ori, const char *sm);
 
+/* Sets the `.version` of modules that ori_parse() reads from PTX, such as "7.8"; NULL is the default: that of the text.
+ * Phases then make only what this version has. What it lacks is spelled as in this version where PTX has two spellings.
+ * Otherwise ori_parse() describes each instruction and directive that needs a later version in a message, and returns
+ * ORI_BAD_INPUT, as it does for a text of PTX before 3.1 and for Ori text. ORI_USAGE: `version` is no version of PTX
+ * from 3.1 to 9.0. */
+ORI_API OriStatus ori_set_ptx_version(OriContext *ori, const char *version);
+
 /* Sets how many threads process the functions of a module, 1 to 1024; the default is 1. The result does not depend on
  * it. ORI_USAGE: another number. */
 ORI_API OriStatus ori_set_threads(OriContext *ori, unsigned threads);

@@ -41,6 +41,7 @@ struct OriContext {
     Out report;       // of a call
     Remarks remarks;  // of a call
     unsigned threads;
+    uint16_t version;           // of ori_set_ptx_version(); 0 = that of the text
     uint64_t max_instructions;  // 0 = no limit
     double seconds;
     OriStatus parse_status;

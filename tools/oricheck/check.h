@@ -97,6 +97,7 @@ typedef struct Test {
     const char *phases;
     Lang emit;
     bool idempotent, precise, strip_debug;
+    uint16_t version;        // of --ptx-version; 0 = that of the text
     TextBuffer launches;     // launches of `run:` as a .run file; empty: none
     uint32_t launches_line;  // line of the first
     VEC(Entry) entries;

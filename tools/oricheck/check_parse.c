@@ -41,7 +41,17 @@ static const char *const settings[] = {
 #include "tools/oricheck/check.def"
 };
 
-enum { OPT_LEVEL, OPT_ENTRY, OPT_ENTRY_SHORT, OPT_STRIP_DEBUG, OPT_SELF_CHECK, OPT_REPORTS, OPT_DISABLE, OPT_ARCH };
+enum {
+    OPT_LEVEL,
+    OPT_ENTRY,
+    OPT_ENTRY_SHORT,
+    OPT_STRIP_DEBUG,
+    OPT_SELF_CHECK,
+    OPT_REPORTS,
+    OPT_DISABLE,
+    OPT_ARCH,
+    OPT_VERSION
+};
 
 // Options of `set opt`, a subset of the options of oriopt.
 static const Option options[] = {
@@ -53,6 +63,7 @@ static const Option options[] = {
     {OPT_REPORTS, "reports", ARG_NONE, "", ""},
     {OPT_DISABLE, "disable-phases", ARG_VALUE, "LIST", ""},
     {OPT_ARCH, "arch", ARG_VALUE, "sm_NN", ""},
+    {OPT_VERSION, "ptx-version", ARG_VALUE, "N.M", ""},
 };
 
 typedef struct Parser {
@@ -129,6 +140,11 @@ static void parse_option(Parser *p, int id, const char *value)
     case OPT_REPORTS: o->reports = true; break;
     case OPT_DISABLE: o->disabled = value; break;
     case OPT_ARCH: set_target(p, "-arch", value); break;
+    case OPT_VERSION:
+        p->test->version = ptx_version(value, strlen(value));
+        if (!p->test->version)
+            check_fail(p->test, p->line, "--ptx-version: '%s' is not a version of PTX from 3.1 to 9.0", value);
+        break;
     case OPT_SELF_CHECK:
         if (!phase_self_checks(o, value))
             check_fail(p->test, p->line, "--self-check: '%s' is not a list of clone, roundtrip and contracts", value);

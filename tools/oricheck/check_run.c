@@ -37,7 +37,9 @@ static Module *read_source(Test *t, const Source *source, Lang lang, Messages *m
     nameless->name = "";
     *messages = (Messages){.arena = &ctx->arena};
     ctx->diag = (Diag){.source = nameless, .report = record_message, .user = messages};
-    Module *m = lang_read(ctx, nameless, lang, t->strip_debug);
+    Module *m = lang_read(
+        ctx, nameless,
+        (LangOptions){.lang = lang, .strip_debug = t->strip_debug, .version = lang == LANG_PTX ? t->version : 0});
     if (m)
         module_freeze(m);
     return m && phase_check_pragmas(ctx, m, 0) ? m : NULL;

@@ -25,6 +25,7 @@ static const DocRow files[] = {
 
 static const DocRow examples[] = {
     {"oriopt k.ptx -o out.ptx", "the default pipeline"},
+    {"oriopt --ptx-version=7.8 k.ptx -o out.ptx", "for a ptxas or driver that is older than the toolkit of k.ptx"},
     {"oriopt --print-pipeline -O2", "print the phases that would run, in a form that --named-phases takes"},
     {"oriopt --named-phases OriRemoveNopCode k.ptx", "one phase alone"},
     {"oriopt --remarks=k.opt.yaml k.ptx -o out.ptx",

@@ -28,6 +28,7 @@ static bool affects_failure(int id, bool alone)
     case OPT_NO_PHASE:
     case OPT_START:
     case OPT_STOP:
+    case OPT_PTX_VERSION:
     case OPT_STRIP_DEBUG: return !alone;
     default: return true;
     }

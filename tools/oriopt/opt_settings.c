@@ -24,6 +24,12 @@ static bool usage_at(const OptionParser *p, const char *message)
     return program_fail_at(&opt_program, p, "%s", message);
 }
 
+static bool version(Settings *s, const OptionParser *p)
+{
+    s->ptx_version = ptx_version(p->value, strlen(p->value));
+    return s->ptx_version || bad_value(p, "a version of PTX from 3.1 to 9.0, such as 7.8");
+}
+
 static bool number(const OptionParser *p, uint64_t *n)
 {
     char *end;
@@ -161,6 +167,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
             return false;
         s->input_lang = which ? LANG_ORI : LANG_PTX;
         return true;
+    case OPT_PTX_VERSION: return version(s, p);
     case OPT_ARCH:
     case OPT_GPU_NAME: return target(p, &s->phases.target);
     case OPT_ASSUME: return choice(p, &which) && add_knob(s, p);

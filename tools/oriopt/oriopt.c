@@ -558,9 +558,11 @@ static Status optimize(Job *job)
     // Dumps, checks and the like need the functions in order.
     job->whole = s->check_each || ctx->dumps.any || s->dump_callgraph;
     job->alone = job->whole || s->phases.self_roundtrip;
-    LangReader reader = lang_open(
-        ctx, &job->source,
-        (LangOptions){.lang = s->input_lang, .strip_debug = s->strip_debug, .ahead = s->threads > 1 && !job->alone});
+    LangReader reader = lang_open(ctx, &job->source,
+                                  (LangOptions){.lang = s->input_lang,
+                                                .strip_debug = s->strip_debug,
+                                                .version = s->ptx_version,
+                                                .ahead = s->threads > 1 && !job->alone});
     job->module = reader.module;
     status = run_module(job, &reader, &out);
     job->read_s = reader.read_s;

@@ -30,6 +30,7 @@ typedef struct Settings {
     const char *entries[64];
     size_t nentries;
     Lang input_lang, output_lang;  // LANG_AUTO: by name or content; that of the input
+    uint16_t ptx_version;          // 0: that of the input
     bool emit, print_pipeline, dump_callgraph, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
     const char *knobs[128], *knobs_files[16];

@@ -121,6 +121,10 @@ static bool oriopt_words(const Compile *c, const Input *input, const char *outpu
         VEC_PUSH(c->arena, argv, levels[c->command->level]);
     if (c->flags && !words_split(argv, c->arena, c->flags, strlen(c->flags)))
         return false;
+    if (c->version) {
+        VEC_PUSH(c->arena, argv, "--ptx-version");
+        VEC_PUSH(c->arena, argv, c->version);
+    }
     if (c->log)
         VEC_PUSH(c->arena, argv, "--stats=json");
     const char *const rest[] = {"-x", "ptx", "--emit=ptx", "-o", output, "--", input->path};

@@ -30,6 +30,9 @@ static const DocRow environment[] = {
     {"ORI_PTXAS_FLAGS",
      "options for oriopt, such as `-O1 --knob OptBudget=9`, after the optimization level of ptxas. Blanks separate "
      "them; `\"` and a backslash quote. Messages of a successful oriopt are printed only if this is set."},
+    {"ORI_PTX_VERSION",
+     "the .version of what ptxas reads, such as `7.8`, as with --ptx-version of oriopt: for a ptxas that is older than "
+     "the toolkit that made the PTX. An input that needs a later version goes to ptxas as it is, with a warning."},
     {"ORI_PTXAS_LOG",
      "a file with a JSON object on a line for each kernel, with instructions of PTX, registers, and milliseconds of "
      "ptxas before (`..._in`) and after, and those of oriopt; or for each input that was not optimized, with the "
@@ -164,6 +167,7 @@ static Status drop_in(Compile *c, int argc, char **argv)
     c->command = &command;
     c->oriopt = find_oriopt(c->arena, self);
     c->flags = environment_text("ORI_PTXAS_FLAGS");
+    c->version = environment_text("ORI_PTX_VERSION");
     c->log = environment_text("ORI_PTXAS_LOG");
     c->keep = environment_text("ORI_PTXAS_KEEP");
     if (command.as_is) {

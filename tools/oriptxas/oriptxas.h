@@ -80,6 +80,7 @@ typedef struct Compile {
     const char *folder;              // for temporary files
     Input *inputs;                   // command->ninputs
     const char *flags, *log, *keep;  // ORI_PTXAS_FLAGS, ORI_PTXAS_LOG, ORI_PTXAS_KEEP; NULL: not set
+    const char *version;             // ORI_PTX_VERSION; NULL: not set
 } Compile;
 
 // Optimizes the inputs, runs ptxas, and ends the process as ptxas did. Returns if it could do nothing.

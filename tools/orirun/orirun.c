@@ -622,7 +622,7 @@ static Status run(Job *job, int argc, char **argv)
         run_fail(job->plan, ST_IO, job->plan->module_place, "cannot read '%s': %s", job->path, why);
         return ST_IO;
     }
-    job->module = lang_read(&job->ctx, &job->source, job->lang, false);
+    job->module = lang_read(&job->ctx, &job->source, (LangOptions){.lang = job->lang});
     if (!job->module)
         return ST_BAD_INPUT;
     module_freeze(job->module);

@@ -399,7 +399,7 @@ void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
     const Source *input = c->ctx->diag.source, *positions = c->source;
     c->row = -1;
     c->ctx->diag.errors_only = true;  // the input had the same warnings
-    Module *again = lang_read(c->ctx, &source, lang, false);
+    Module *again = lang_read(c->ctx, &source, (LangOptions){.lang = lang});
     c->ctx->diag.errors_only = false;
     c->ctx->diag.source = input;
     c->ctx->diag.line = 0;
