@@ -19,6 +19,9 @@ static bool is_named(Str text, const char *name)
     return text.len >= n && memcmp(text.text, name, n) == 0 && (!n || text.len == n || text.text[n] == '.');
 }
 
+// The same. Most rows have another first letter, so this is compared first.
+#define IS_NAMED(text, name) (!(name)[0] || ((text).len && (name)[0] == (text).text[0] && is_named((text), (name))))
+
 // Returns the first place of a part of a text, NULL: none. With `whole`, the part ends at a dot or at the end.
 static const char *find_part(Str text, const char *part, bool whole)
 {
@@ -51,7 +54,7 @@ Isa isa_of(const Tables *t, Opcode op, const Mnem *m, Str shape)
         need.sm = MAX(need.sm, (uint16_t)(first));            \
     }
 #define NAMED(name, when, lowest)       \
-    if (is_named(text, name) && (when)) \
+    if (IS_NAMED(text, name) && (when)) \
         need.version = MAX(need.version, (uint16_t)(lowest));
 #include "ir/core/features.def"
     return need;
@@ -80,7 +83,7 @@ bool isa_judged(const Tables *t, const Mnem *m)
 {
     Str text = tab_str(t, m->text);
     bool known = m->first != OP_OPAQUE;
-#define NAMED(name, when, lowest) known |= name[0] && is_named(text, name);
+#define NAMED(name, when, lowest) known |= name[0] && IS_NAMED(text, name);
 #include "ir/core/features.def"
     return known && !op_unknown_word(text.text, text.len).len && !has_repeated_word(text);
 }
@@ -90,7 +93,7 @@ uint16_t isa_version(const Tables *t, const Mnem *m, const Module *module, Isa n
     Str text = tab_str(t, m->text);
     uint16_t version = needs.version;
 #define BELOW(name, when, target, lowest)                            \
-    if (is_named(text, name) && (when) && module->isa.sm < (target)) \
+    if (IS_NAMED(text, name) && (when) && module->isa.sm < (target)) \
         version = MAX(version, (uint16_t)(lowest));
 #include "ir/core/features.def"
     return version;
@@ -100,7 +103,7 @@ uint16_t isa_gone(const Tables *t, const Mnem *m, const Module *module)
 {
     Str text = tab_str(t, m->text);
 #define GONE(name, when, version_, target)                                                                 \
-    if (is_named(text, name) && (when) && module->isa.version >= (version_) && module->isa.sm >= (target)) \
+    if (IS_NAMED(text, name) && (when) && module->isa.version >= (version_) && module->isa.sm >= (target)) \
         return version_;
 #include "ir/core/features.def"
     return 0;
