@@ -603,6 +603,7 @@ void test_ori(void)
     RUN(ori_parse_statuses);
     RUN(ori_entries);
     RUN(ori_range);
+    RUN(ori_ptx_version);
     RUN(ori_statistics);
     RUN(ori_lists);
     RUN(ori_versions);
