@@ -135,7 +135,7 @@ $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
 
 # Parts of orilink alone, and damage to its inputs: tests/programs/link.sh and tests/link.
-$B/link-units: tests/link/units.c tests/link/rewrite.h $(LINK_PARTS) $B/ori.a
+$B/link-units: tests/link/units.c tests/link/rewrite.h tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/damage: tests/link/damage.c tests/link/rewrite.h tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/link-layout: tests/link/layout.c tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/link-units $B/link-layout $B/damage:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// link-units [FILES...]: tests the parts of orilink that stand alone: decompression, index maps, demangling and
+// link-units [FILES...]: tests the parts of orilink that stand alone: compression, index maps, demangling and
 // patterns. Then reads and writes the cubins of the files for sm_75, 80 and 90, which gives the same bytes. Ends in `N
 // passed, N failed`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/link/random.h"
 #include "tests/link/rewrite.h"
 #include "tools/orilink/compact.h"
 #include "tools/orilink/demangle.h"
@@ -21,7 +22,7 @@ static void check(bool ok, const char *what, const char *got)
         printf("FAIL units: %s: %s\n", what, got);
 }
 
-/* -- Decompression --------------------------------------------------------------------------------------- */
+/* -- Compression ----------------------------------------------------------------------------------------- */
 
 typedef bool Decode(const uint8_t *from, size_t size, uint8_t *to, size_t n);
 
@@ -70,6 +71,70 @@ static void check_decode(Decode *decode, const uint8_t *bytes, size_t size, cons
     }
     free(to);
     free(more);
+}
+
+// Encodes bytes and decodes them again; `size` limits the block, whose buffer has this size. Returns the size of the
+// block; 0: it does not fit. Checks that the same bytes give the same block, and that it fits in its size, but not in
+// one byte less.
+static size_t check_encode(const uint8_t *bytes, size_t n, size_t size, const char *what)
+{
+    uint8_t *block = malloc(size ? size : 1), *again = malloc(size ? size : 1), *back = malloc(n ? n : 1);
+    size_t packed = lz4_encode(bytes, n, block, size);
+    check(packed <= size, what, "the block is larger than its buffer");
+    if (packed) {
+        check(lz4_decode(block, packed, back, n) && (!n || memcmp(back, bytes, n) == 0), what, "other bytes");
+        check(lz4_encode(bytes, n, again, packed) == packed && memcmp(again, block, packed) == 0, what,
+              "another block");
+        check(!lz4_encode(bytes, n, again, packed - 1), what, "a block fits in less than its size");
+    }
+    free(block);
+    free(again);
+    free(back);
+    return packed;
+}
+
+// Returns the largest size of a block of `n` bytes: literals, and the bytes of their length.
+static size_t largest(size_t n) { return n + n / 255 + 2; }
+
+// Encodes bytes of different kinds, of lengths around the limits of the format.
+static void check_encoder(void)
+{
+    enum { N = 200000 };
+    static const size_t lengths[] = {0,  1,  4,   5,   11,  12,  13,  14,    15,    16,    17,
+                                     18, 19, 254, 255, 269, 270, 271, 65535, 65536, 70000, N};
+    uint8_t *random = malloc(N), *zero = calloc(N, 1), *few = malloc(N), *far = malloc(N);
+    Random r = {1};
+    for (size_t k = 0; k < N; k++) {
+        random[k] = (uint8_t)random_next(&r);
+        few[k] = (uint8_t)(random_below(&r, 20) ? k % 7 : random_below(&r, 3));
+        far[k] = k < 65536 ? random[k] : far[k - 65536];  // one byte too far for an offset
+    }
+    for (size_t k = 0; k < ARRAY_LEN(lengths); k++) {
+        size_t n = lengths[k];
+        uint8_t *exact = malloc(n ? n : 1);  // for sanitizers
+        check(check_encode(memcpy(exact, random, n), n, largest(n), "lz4, random"), "lz4, random", "no block");
+        check(!n || !check_encode(exact, n, n, "lz4, random"), "lz4, random", "random bytes get smaller");
+        check(check_encode(memcpy(exact, zero, n), n, largest(n), "lz4, zeros"), "lz4, zeros", "no block");
+        check(check_encode(memcpy(exact, few, n), n, largest(n), "lz4, few values"), "lz4, few values", "no block");
+        free(exact);
+    }
+    check(check_encode(zero, N, N, "lz4, zeros") < N / 200, "lz4, zeros", "they are not compressed well");
+    check(check_encode(few, N, N, "lz4, few values") < N / 2, "lz4, few values", "they are not compressed well");
+    check(!check_encode(far, N, N, "lz4, far matches"), "lz4, far matches", "a match is too far");
+    for (size_t n = 0; n < 300; n++) {
+        for (size_t k = 0; k < n; k++)
+            few[k] = (uint8_t)(random_below(&r, 2) ? 'a' : 'b');
+        check(check_encode(few, n, largest(n), "lz4, two values"), "lz4, two values", "no block");
+    }
+    check(!lz4_encode(few, (size_t)LZ4_MAX + 1, far, N), "lz4", "more than LZ4_MAX bytes are encoded");
+    // An offset of 65,535 is the largest.
+    memcpy(far, random, 65535);
+    memcpy(far + 65535, random, N - 65535);
+    check(check_encode(far, N, largest(N), "lz4, the largest offset") < N, "lz4, the largest offset", "no match");
+    free(random);
+    free(zero);
+    free(few);
+    free(far);
 }
 
 /* -- Index maps ------------------------------------------------------------------------------------------ */
@@ -217,6 +282,7 @@ int main(int argc, char **argv)
     check_decode(zstd_decode, zstd_prose, sizeof zstd_prose, prose, sizeof prose - 1, "zstd, prose");
     check_decode(lz4_decode, lz4_repeated, sizeof lz4_repeated, repeated, sizeof repeated - 1, "lz4, repeated");
     check_decode(lz4_decode, lz4_prose, sizeof lz4_prose, prose, sizeof prose - 1, "lz4, prose");
+    check_encoder();
     check_index_maps(&arena);
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
         const char *got = demangle(names[k][0], &arena);
