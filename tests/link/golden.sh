@@ -156,6 +156,7 @@ keeps 'functions that call each other'      --kernels-used=k_mutual -- recursion
 keeps 'constants move'                      --kernels-used=k_call,k_pointer --variables-used=last -- constants
 keeps 'shared memory of kernels'            --kernels-used=k_int,k_double --variables-used=none -- shared
 keeps 'unwind data'                         --kernels-used=k2,k5 -- many
+keeps 'compressed fat binaries'             --compress --use-host-info -- first second host
 keeps 'what the host may use'               --ignore-host-info -- shapes copies
 [ "$mode" != --bless ] || exit 0
 

@@ -333,6 +333,39 @@ exits 'several targets' 0 "$ORILINK" --verify-link -arch=sm_89 -o small --kernel
 exits 'two variants of a target' 0 "$ORILINK" --verify-link -arch=sm_90 -o small --kernels-used=main_kernel first90.o second.o
 same second.o small/second.o
 
+# -- Compressed fat binaries -------------------------------------------------------------------------------------------
+
+for sm in 75 80 90; do
+    nvcc -rdc=true -c -arch=sm_$sm -o host.o "$root/samples/link/host.cu" &
+    nvcc -rdc=true -c -arch=sm_$sm -o second.o "$root/samples/link/second.cu"
+    nvcc -rdc=true -c -arch=sm_$sm -o first.o "$root/samples/link/first.cu"
+    wait
+    exits "compressed, sm_$sm" 0 "$ORILINK" --compress --verify-link -arch=sm_$sm -o packed first.o second.o host.o
+    exits "uncompressed, sm_$sm" 0 "$ORILINK" -arch=sm_$sm -o plain first.o second.o host.o
+    for file in first second; do
+        [ "$(wc -c <packed/$file.o)" -lt "$(wc -c <plain/$file.o)" ] && ok || bad "$file.o is not smaller"
+    done
+    name="nvlink of compressed files, sm_$sm"
+    if (cd packed && nvlink -arch=sm_$sm -o ../of_packed first.o second.o host.o) >log 2>&1 &&
+        (cd plain && nvlink -arch=sm_$sm -o ../of_plain first.o second.o host.o) >log 2>&1; then
+        same of_plain of_packed
+    else
+        bad "$(head -n 1 log)"
+    fi
+    name="a program of compressed files, sm_$sm"
+    if (cd packed && nvcc -arch=sm_$sm -o program first.o second.o host.o) >log 2>&1; then ok; else bad "$(head -n 1 log)"; fi
+    name="cuobjdump of compressed files, sm_$sm"
+    if have cuobjdump; then
+        mkdir -p x/packed x/plain
+        (cd x/packed && cuobjdump -xelf all ../../packed/first.o) >log 2>&1 &&
+            (cd x/plain && cuobjdump -xelf all ../../plain/first.o) >log 2>&1 || bad "$(head -n 1 log)"
+        [ "$(ls x/packed)" ] && diff -r x/packed x/plain >out && ok || bad "the cubins differ: $(head -n 1 out)"
+        rm -r x
+    else
+        skip "there is no cuobjdump"
+    fi
+done
+
 # -- Comparison of real code -------------------------------------------------------------------------------------------
 
 # Static functions, strings and tables of several files have the same names.

@@ -27,6 +27,7 @@ static inline Status rewrite(const char *path, const uint8_t *bytes, size_t n, c
         Seeds seeds = {.by_list = true};
         TextBuffer text = {.arena = &link.arena};
         uint32_t sm = 0;
+        link.compresses = n & 2;
         str_init(&link.names, &link.arena, NULL);
         VEC_PUSH(&link.arena, &seeds.kernels, kernels);
         if (no_variables)

@@ -34,7 +34,7 @@ name='units'
 $CC -std=c11 -o synthetic "$root/tests/link/synthetic.c" || exit 2
 ./synthetic synthetic.cubin synthetic.o || exit 2
 
-exits 'transcript' 0 "$ORILINK" -v --dce=documented -o documented synthetic.o
+exits 'transcript' 0 "$ORILINK" -v --quiet --dce=documented -o documented synthetic.o
 says 'transcript' err 'add referenced external kernel: main_kernel
 use host info
 dead function 4(dead_fn)
@@ -44,7 +44,7 @@ removed un-used section .rela.text.dead_fn (16)
 removed un-used section .nv.constant.dead_fn (18)'
 
 exits 'all is live' 0 "$ORILINK" -o same --root main_kernel --kernels-used=main_kernel,dead_fn synthetic.o
-exits 'no host information' 0 "$ORILINK" -v --dce=documented synthetic.cubin
+exits 'no host information' 0 "$ORILINK" -v --quiet --dce=documented synthetic.cubin
 says 'no host information' err 'incomplete so ignore host info
 dead function 4(dead_fn)
 removed un-used section .text.dead_fn (4)
@@ -146,7 +146,7 @@ says 'json' out '{"schema":1,"symbols":[
 {"name":"helper_b","kind":"function","file":"synthetic.cubin","live":true,"because":"helper_a","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},
 {"name":"dead_fn","kind":"function","file":"synthetic.cubin","live":false}
 ]}'
-exits 'a root of its own' 0 "$ORILINK" -v --dce=documented --root dead_fn synthetic.cubin
+exits 'a root of its own' 0 "$ORILINK" -v --quiet --dce=documented --root dead_fn synthetic.cubin
 says 'a root of its own' err 'incomplete so ignore host info
 dead function 1(main_kernel)
 removed un-used section .text.main_kernel (1)
@@ -164,7 +164,7 @@ functions() { "$ORILINK" -r --report=json "$1" | sed -n 's/^{"name":"\([^"]*\)".
 
 # documented NAME OPTIONS FILE TEXT FUNCTIONS: --dce=documented -v prints TEXT, apart from warnings, and the rewritten file has FUNCTIONS.
 documented() {
-    exits "$1" 0 "$ORILINK" -v --dce=documented -o documented $2 "$3"
+    exits "$1" 0 "$ORILINK" -v --quiet --dce=documented -o documented $2 "$3"
     grep -v '^orilink: warning: ' err >lines
     says "$1" lines "$4"
     name="$1, rewritten"
@@ -369,7 +369,7 @@ documented 'an object without host information' sets.o without.o 'incomplete so 
 dead function 2(helper)
 removed un-used section .text.helper (2)' without
 documented 'a cubin of another ABI' unknown_abi.cubin second.o 'incomplete so ignore host info' second
-exits 'ignored host information' 0 "$ORILINK" -v --dce=documented -o ignored --ignore-host-info sets.o without.o
+exits 'ignored host information' 0 "$ORILINK" -v --quiet --dce=documented -o ignored --ignore-host-info sets.o without.o
 silent err
 same without.o ignored/without.o
 ar rc libcudadevrt.a without.o
@@ -377,6 +377,94 @@ documented 'the library of kernel launches' 'libcudadevrt.a' second.o 'add refer
 add referenced external global: outer_global
 use host info' second
 rm libcudadevrt.a
+
+# -- Summary -----------------------------------------------------------------------------------------------------------
+
+# summary TEXT OPTIONS...: the last line of -v.
+summary() {
+    text=$1
+    shift
+    exits "summary: $*" 0 "$ORILINK" -v "$@"
+    tail -n 1 err >lines
+    says "summary: $*" lines "orilink: device code $text"
+}
+summary '512 -> 384 bytes, 1 function removed' -o small synthetic.o
+summary '512 -> 384 bytes, 1 function removed; nothing is written without -o' synthetic.o
+summary '512 -> 512 bytes, nothing removed' -r -o small synthetic.o
+exits 'no summary' 0 "$ORILINK" -o small synthetic.o
+silent err
+exits 'no summary of a failure' 2 "$ORILINK" -v --why-live helper_c -o small synthetic.o
+is "$(grep -c 'device code' err)" 0
+name='summary on a terminal'
+if [ "$(script -qec 'echo yes' /dev/null 2>/dev/null | tr -d '\r')" = yes ]; then
+    script -qec "'$ORILINK' -o small synthetic.o" /dev/null </dev/null | tr -d '\r' >lines
+    says "$name" lines 'orilink: device code 512 -> 384 bytes, 1 function removed'
+    script -qec "'$ORILINK' --quiet -o small synthetic.o" /dev/null </dev/null | tr -d '\r' >lines
+    name='--quiet on a terminal'
+    silent lines
+else
+    skip "there is no script(1) that makes a terminal"
+fi
+
+# -- Compression -----------------------------------------------------------------------------------------------------
+
+# entry FILE AT SIZE: prints a number of the first entry of the first fat binary of a file.
+fat_at() { grep -abo "$(printf 'P\355U\272')" "$1" | head -n 1 | cut -d : -f 1; }
+entry() { od -An -t "u$3" -j $(($(fat_at "$1") + 16 + $2)) -N "$3" "$1" | tr -d ' '; }
+flags=40 packed=16 unpacked=56 LZ4=8192
+
+object three 'kernel one
+kernel two
+kernel three
+host KE three'
+exits 'uncompressed' 0 "$ORILINK" -o plain --kernels-used=one,two three.o
+exits 'compressed' 0 "$ORILINK" --compress -o packed --kernels-used=one,two three.o
+silent err
+cp packed/three.o packed.o
+[ "$(wc -c <packed/three.o)" -lt "$(wc -c <plain/three.o)" ] && ok || bad "it is not smaller"
+is "$(functions packed/three.o)" 'one two'
+exits 'rewritten, compressed' 0 "$ORILINK" --compress -o again --kernels-used=one,two packed/three.o
+same packed/three.o again/three.o
+exits 'a file that does not change' 0 "$ORILINK" --compress -o again three.cubin plain/three.o
+same plain/three.o again/three.o
+same three.cubin again/three.cubin
+exits 'compressed files, rewritten' 0 "$ORILINK" -o again --kernels-used=one packed/three.o
+exits 'uncompressed files, rewritten' 0 "$ORILINK" -o once --kernels-used=one plain/three.o
+same once/three.o again/three.o
+set -- -arch=sm_80 --kernels-used=main_kernel --variables-used=none "$root/tests/link/cubins/first.o" \
+    "$root/tests/link/cubins/second.o"
+removed='4,960 -> 1,360 bytes, 10 functions and 2 variables removed'
+summary "$removed; 2 fat binaries are stored uncompressed, 5,784 bytes larger than with --compress" -o real "$@"
+summary "$removed" --compress -o real "$@"
+summary "$removed; nothing is written without -o" --compress "$@"
+name='entries of fat binaries'
+if [ "$(echo x | grep -abo x)" = 0:x ]; then
+    is "$(($(entry packed/three.o $flags 8) & LZ4)) $(entry packed/three.o $unpacked 8)" "$LZ4 $(entry plain/three.o 8 8)"
+    is "$(entry again/three.o $flags 8) $(entry again/three.o $packed 4) $(entry again/three.o $unpacked 8)" '17 0 0'
+    # A frame of the old format of lz4 is a magic number, and the size and the bytes of each block.
+    if have lz4; then
+        tail -c +$(($(fat_at packed/three.o) + 16 + 64 + 1)) packed/three.o | head -c "$(entry packed/three.o $packed 4)" >block
+        tail -c +$(($(fat_at plain/three.o) + 16 + 64 + 1)) plain/three.o | head -c "$(entry plain/three.o 8 8)" >cubin
+        tail -c +$(($(fat_at packed/three.o) + 16 + packed + 1)) packed/three.o | head -c 4 >size
+        { printf '\002\041\114\030' && cat size block; } | lz4 -dc >unpacked 2>log || bad "lz4: $(cat log)"
+        same cubin unpacked
+    else
+        skip "there is no lz4 that reads the block"
+    fi
+
+    name='the bytes that --compress saves'
+    for file in first second; do
+        rm -rf plain packed
+        set -- -v -arch=sm_80 --kernels-used=main_kernel --variables-used=none "$root/tests/link/cubins/$file.o"
+        "$ORILINK" -o plain "$@" 2>err && "$ORILINK" --compress -o packed "$@" 2>log || bad "exit $?"
+        saved=$(($(od -An -tu8 -j $(($(fat_at plain/$file.o) + 8)) -N 8 plain/$file.o) - \
+            $(od -An -tu8 -j $(($(fat_at packed/$file.o) + 8)) -N 8 packed/$file.o)))
+        is "$(tail -n 1 err | tr -d , | sed 's/.*uncompressed \([0-9]*\) bytes.*/\1/')" "$saved"
+        is "$(grep -c uncompressed log)" 0
+    done
+else
+    skip "grep finds no offsets of bytes"
+fi
 
 # -- Activation --------------------------------------------------------------------------------------------------------
 
@@ -478,6 +566,6 @@ damaged() {
         bad "$(tail -n 3 log)"
     fi
 }
-damaged synthetic.cubin synthetic.o deferred.cubin cascade.cubin sets.o
+damaged synthetic.cubin synthetic.o deferred.cubin cascade.cubin sets.o packed.o
 
 finish

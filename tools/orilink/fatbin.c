@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Fat binaries: entries of code for different targets, perhaps compressed. Rewritten cubins are stored uncompressed.
+// Fat binaries: entries of code for different targets, perhaps compressed. Rewritten cubins are stored
+// uncompressed, or with --compress as blocks of LZ4.
 #include "tools/orilink/file.h"
 #include "tools/orilink/unpack.h"
 
 #define FAT_MAGIC 0xba55ed50u
 enum { FAT_HEADER = 16, ENTRY_HEADER = 0x40, FAT_PTX = 1, FAT_CUBIN = 2, FAT_LTO = 8 };
 enum { AT_STORED = 8, AT_PACKED = 16, AT_SM = 28, AT_FLAGS = 0x28, AT_SIZE = 0x38 };
-enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, SIZE_MAX_UNPACKED = 1 << 30, RATIO_MAX = 1 << 15 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, SIZE_MAX_UNPACKED = LZ4_MAX, RATIO_MAX = 1 << 15 };
 
 static bool damaged(const Member *m, const Link *link, const char *what)
 {
@@ -132,18 +133,41 @@ bool fatbin_read(Member *m, Link *link, uint32_t *sm)
     return add_code(m, link, sm, at >= m->fat_size);
 }
 
-// Appends an entry with a cubin, uncompressed.
-static void put_cubin(const uint8_t *p, const FatEntry *e, const TextBuffer *cubin, TextBuffer *text)
+// Appends an entry with `n` stored bytes of a cubin. `unpacked`: its size, if they are a block of LZ4; 0: they are not.
+static void put_entry(const uint8_t *p, const FatEntry *e, const void *bytes, size_t n, size_t unpacked,
+                      TextBuffer *text)
 {
-    size_t start = text->n, padding = -cubin->n & 7;
+    size_t start = text->n, padding = -n & 7;
     text_put(text, p, e->header);
-    text_put(text, cubin->at, cubin->n);
+    text_put(text, bytes, n);
     text_put(text, "\0\0\0\0\0\0\0", padding);
     uint8_t *q = (uint8_t *)text->at + start;
-    store64(q + AT_STORED, cubin->n + padding);
-    store32(q + AT_PACKED, 0);
-    store64(q + AT_FLAGS, load64(p + AT_FLAGS) & ~(uint64_t)(FLAG_LZ4 | FLAG_ZSTD));
-    store64(q + AT_SIZE, 0);
+    store64(q + AT_STORED, n + padding);
+    store32(q + AT_PACKED, unpacked ? (uint32_t)n : 0);
+    store64(q + AT_FLAGS, (load64(p + AT_FLAGS) & ~(uint64_t)(FLAG_LZ4 | FLAG_ZSTD)) | (unpacked ? FLAG_LZ4 : 0));
+    store64(q + AT_SIZE, unpacked);
+}
+
+// Appends an entry with a rewritten cubin. It is compressed if that saves space.
+static void put_cubin(Link *link, const uint8_t *p, const FatEntry *e, const TextBuffer *cubin, TextBuffer *text)
+{
+    bool was_packed = load64(p + AT_FLAGS) & (FLAG_LZ4 | FLAG_ZSTD);
+    size_t packed = 0;
+    uint8_t *block = NULL;
+    if (link->compresses || (link->counts_unpacked && was_packed)) {
+        size_t limit = (cubin->n - 1) & ~(size_t)7;  // entries are padded to 8 bytes
+        block = arena_alloc(cubin->arena, limit);
+        packed = lz4_encode((const uint8_t *)cubin->at, cubin->n, block, limit);
+    }
+    if (link->compresses && packed) {
+        put_entry(p, e, block, packed, cubin->n, text);
+        return;
+    }
+    if (packed) {
+        link->unpacked++;
+        link->unpacked_cost += ((cubin->n + 7) & ~(size_t)7) - ((packed + 7) & ~(size_t)7);
+    }
+    put_entry(p, e, cubin->at, cubin->n, 0, text);
 }
 
 void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
@@ -158,7 +182,7 @@ void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
             arena_init(&scratch, link->heap);
             TextBuffer cubin = {.arena = &scratch};
             cubin_rewrite(link, &link->inputs.at[e->input - 1], &cubin);
-            put_cubin(p, e, &cubin, text);
+            put_cubin(link, p, e, &cubin, text);
             arena_free(&scratch);
         } else {
             text_put(text, p, e->header + e->stored);

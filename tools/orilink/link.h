@@ -120,6 +120,10 @@ typedef struct Link {
     uint32_t objects;            // with device code, except those of libcudadevrt.a
     uint32_t ir_objects;         // of these, with IR of link-time optimization and no code for the target
     const char *opaque;          // an object whose code for the target cannot be read; NULL: none
+    bool compresses;             // --compress: rewritten entries of fat binaries are blocks of LZ4
+    bool counts_unpacked;        // for report_summary(): fill the next two
+    uint32_t unpacked;           // rewritten entries of fat binaries that are no longer compressed
+    uint64_t unpacked_cost;      // bytes that --compress would save there
     Out *verbose;                // NULL: no messages about what is used and removed
 } Link;
 
@@ -197,6 +201,8 @@ struct UserConstants;  // tools/orilink/user_constants.h
 void report_removed(const Link *link, Out *gc);
 // Prints the code and variables that are removed and kept, with size, section, name and file.
 void report_map(const Link *link, Out *out);
+// Prints in one line, without its end, what was removed, and the space that uncompressed fat binaries take.
+void report_summary(const Link *link, Out *out);
 // Prints why a function or variable is live, or that it is dead. False: no input defines it; `nearest` has names like
 // it.
 bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *out);

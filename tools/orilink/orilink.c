@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/options/option_docs.h"
 #include "tools/orilink/banks.h"
@@ -61,7 +62,7 @@ typedef struct Driver {
     bool links;          // --nvlink
     Nvlink nvlink;
     Names operands, folders, libraries, why_live;
-    bool print_gc, callgraph, mangled;
+    bool print_gc, callgraph, mangled, quiet;
     const char *dot_file;  // NULL: standard output
     const char *map_file;  // NULL: none
     Out out, notes;        // notes: messages of -v, on standard error
@@ -130,6 +131,7 @@ static bool take_file_option(Driver *d, int id, const char *value)
     case OPT_OUTPUT_LONG: d->output = value; break;
     case OPT_NVLINK: d->links = true, d->nvlink.program = value; break;
     case OPT_XNVLINK: add_names(d, &d->nvlink.options, value); break;
+    case OPT_COMPRESS: d->link.compresses = true; break;
     case OPT_VERIFY_LINK: d->nvlink.verify = true; break;
     case OPT_LIBRARY_PATH: VEC_PUSH(&d->link.arena, &d->folders, value); break;
     case OPT_LIBRARY_PATH_LONG: add_names(d, &d->folders, value); break;
@@ -181,6 +183,7 @@ static void take_report(Driver *d, int id, const char *value)
     case OPT_DOT_FILE: d->dot_file = value; break;
     case OPT_MAP: d->map_file = value; break;
     case OPT_PRINT_GC: d->print_gc = true; break;
+    case OPT_QUIET: d->quiet = true; break;
     case OPT_PRINT_MERGED: d->print_merged = true; break;
     case OPT_VERBOSE:
     case OPT_VERBOSE_SHORT: d->link.verbose = &d->notes; break;
@@ -517,12 +520,23 @@ static Status plan_banks(Driver *d)
     return banks_check(&d->banks) ? ST_OK : ST_INTERNAL;
 }
 
+// True if a summary is printed: people read standard error, or asked for messages. Logs of builds stay empty.
+static bool has_summary(const Driver *d) { return !d->quiet && (d->link.verbose || isatty(STDERR_FILENO)); }
+
+static void print_summary(Driver *d)
+{
+    out_fmt(&d->notes, "%s: ", program.name);
+    report_summary(&d->link, &d->notes);
+    out_z(&d->notes, d->output ? "\n" : "; nothing is written without -o\n");
+}
+
 static Status run(Driver *d, int argc, char **argv)
 {
     bool done = false;
     Status status = parse_command_line(d, argc, argv, &done);
     if (status != ST_OK || done)
         return status;
+    d->link.counts_unpacked = has_summary(d) && !d->links;
     status = read_inputs(d);
     if (status != ST_OK)
         return status;
@@ -559,7 +573,11 @@ static Status run(Driver *d, int argc, char **argv)
         return status;
     if (d->output || d->nvlink.verify)
         status = write_all(d);
-    return status != ST_OK ? status : known ? ST_OK : ST_USAGE;
+    if (status == ST_OK && !known)
+        status = ST_USAGE;
+    if (status == ST_OK && has_summary(d))
+        print_summary(d);
+    return status;
 }
 
 int main(int argc, char **argv)

@@ -46,10 +46,15 @@ void report_removed(const Link *link, Out *gc)
     }
 }
 
-// Prints code and variables that stay, or that are removed, with their sizes; returns the sum of the sizes.
-static uint64_t print_part(const Link *link, bool live, Out *out)
+typedef struct Totals {
+    uint64_t bytes;
+    uint32_t functions, variables;
+} Totals;
+
+// Counts code and variables that stay, or that are removed. Prints them with their sizes, unless `out` is NULL.
+static Totals count_part(const Link *link, bool live, Out *out)
 {
-    uint64_t sum = 0;
+    Totals totals = {0};
     for (uint32_t k = 0; k < link->inputs.n; k++) {
         const Input *in = &link->inputs.at[k];
         const Cubin *c = &in->cubin;
@@ -57,22 +62,71 @@ static uint64_t print_part(const Link *link, bool live, Out *out)
             const ElfSymbol *symbol = cubin_symbol(c, s);
             if (!in->node[s] || symbol->section == SHN_UNDEF || (stays(link, in, s) || c->fixed) != live)
                 continue;
-            sum += symbol->size;
-            out_fmt(out, "%10llu  %s  %s  %s\n", (unsigned long long)symbol->size,
-                    cubin_section(c, symbol->section)->text, symbol->text, c->elf.file);
+            totals.bytes += symbol->size;
+            if (link->nodes.at[in->node[s]].kind == NODE_VARIABLE)
+                totals.variables++;
+            else if (c->function[symbol->section] == s)  // not a second name
+                totals.functions++;
+            if (out)
+                out_fmt(out, "%10llu  %s  %s  %s\n", (unsigned long long)symbol->size,
+                        cubin_section(c, symbol->section)->text, symbol->text, c->elf.file);
         }
     }
-    return sum;
+    return totals;
 }
 
 void report_map(const Link *link, Out *out)
 {
     out_z(out, "removed\n");
-    uint64_t removed = print_part(link, false, out);
+    uint64_t removed = count_part(link, false, out).bytes;
     out_z(out, "kept\n");
-    uint64_t kept = print_part(link, true, out);
+    uint64_t kept = count_part(link, true, out).bytes;
     out_fmt(out, "%10llu bytes of code and variables removed, %llu kept\n", (unsigned long long)removed,
             (unsigned long long)kept);
+}
+
+/* -- Summary --------------------------------------------------------------------------------------------- */
+
+// Prints a number with commas between groups of three digits.
+static void put_grouped(Out *out, uint64_t x)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)x);
+    for (int k = 0; k < n; k++) {
+        if (k && (n - k) % 3 == 0)
+            out_char(out, ',');
+        out_char(out, digits[k]);
+    }
+}
+
+// Prints a number of things.
+static void put_count(Out *out, uint64_t n, const char *one, const char *several)
+{
+    put_grouped(out, n);
+    out_fmt(out, " %s", n == 1 ? one : several);
+}
+
+void report_summary(const Link *link, Out *out)
+{
+    Totals removed = count_part(link, false, NULL), kept = count_part(link, true, NULL);
+    out_z(out, "device code ");
+    put_grouped(out, removed.bytes + kept.bytes);
+    out_z(out, " -> ");
+    put_count(out, kept.bytes, "byte, ", "bytes, ");
+    if (removed.functions)
+        put_count(out, removed.functions, "function", "functions");
+    if (removed.functions && removed.variables)
+        out_z(out, " and ");
+    if (removed.variables)
+        put_count(out, removed.variables, "variable", "variables");
+    out_z(out, removed.functions || removed.variables ? " removed" : "nothing removed");
+    if (!link->unpacked)
+        return;
+    out_z(out, "; ");
+    put_count(out, link->unpacked, "fat binary is", "fat binaries are");
+    out_z(out, " stored uncompressed, ");
+    put_count(out, link->unpacked_cost, "byte", "bytes");
+    out_z(out, " larger than with --compress");
 }
 
 /* -- Reasons --------------------------------------------------------------------------------------------- */
