@@ -221,6 +221,11 @@ static void check_patterns(Arena *arena)
             patterns[k] = small_text("aabb**?[]\\", (set * 8 + k) * 2654435761u, arena);
             patterns_add(&p, patterns[k]);
         }
+        const char *used = small_text("aab", set * 2246822519u >> 3, arena);
+        patterns_mark(&p, used);
+        for (uint32_t k = 0; k <= set % 8; k++)
+            check(p.all.at[k + 1].used == glob_match(patterns[k], used, strlen(used), false), "used patterns",
+                  patterns[k]);
         for (uint32_t n = 0; n < 50; n++) {
             const char *name = small_text("aab", (set * 50 + n) * 2246822519u >> 3, arena);
             bool expected = false;

@@ -76,7 +76,7 @@ cp synthetic.cubin other
 exits 'two files of one name' 2 "$ORILINK" -o never synthetic.cubin other/synthetic.cubin
 says 'two files of one name' err "orilink: 'synthetic.cubin' and 'other/synthetic.cubin' would have one name in 'never'"
 exits 'a list, verbose' 0 "$ORILINK" -v --kernels-used='main,dead*,*main' --variables-used='x*' synthetic.o
-head -n 5 err >lines
+grep -v '^orilink: ' err | head -n 5 >lines
 says 'a list, verbose' lines 'add referenced external kernel: *main*
 add referenced external kernel: *dead*
 add referenced internal kernel: *main*
@@ -377,6 +377,40 @@ documented 'the library of kernel launches' 'libcudadevrt.a' second.o 'add refer
 add referenced external global: outer_global
 use host info' second
 rm libcudadevrt.a
+
+# -- Names of lists that match nothing ---------------------------------------------------------------------------------
+
+# warns TEXT OPTIONS...: the only message is a warning.
+warns() {
+    text=$1
+    shift
+    exits "warning: $*" 0 "$ORILINK" "$@"
+    says "warning: $*" err "orilink: warning: $text"
+}
+object five 'kernel step
+kernel stop
+kernel one
+kernel main
+kernel two'
+object none 'function helper'
+warns "--kernels-used: no kernel's name contains 'zzz'; the only kernel is main_kernel" --kernels-used=zzz synthetic.cubin
+warns "--kernels-used: no kernel's name contains 'sten'; the kernels are step, stop, one and 2 others" \
+    --kernels-used='sten,step,*sto*' five.cubin
+warns "--kernels-used: no kernel's name contains 'dead_fn' or 'x*y'; the kernels are main and dead_kernel" \
+    --kernels-used='dead_fn,*dead_fn*,dead,x*y' --kernels-used='main,dead_fn' cascade.cubin
+warns "--kernels-used: no kernel's name contains 'a1', 'a2', 'a3' or 1 other; the kernels are one, main, two and 2 others" \
+    --kernels-used=a1,a2,a3,main,a4 five.cubin
+warns "--kernels-used: no kernel's name contains 'zzz'; there are no kernels" --kernels-used=zzz none.cubin
+exits 'names that match' 0 "$ORILINK" --kernels-used='s*o,step,*ne*,_' five.cubin synthetic.cubin
+silent err
+exits 'names that a file may have that cannot be read' 0 "$ORILINK" --kernels-used=zzz five.cubin unknown_abi.cubin
+silent err
+exits 'names of a link that removes nothing' 0 "$ORILINK" -r --kernels-used=zzz five.cubin
+silent err
+warns "--kernels-used: no kernel's name contains '$(repeat z 120)...'; the only kernel is main_kernel" \
+    --kernels-used="$(repeat z 300)" synthetic.cubin
+warns "--variables-used: no variable's name contains 'q'; the variables are ca, da, table and 1 other" \
+    --kernels-used=main --variables-used=q,d -arch=sm_80 "$root/tests/link/cubins/first.o"
 
 # -- Summary -----------------------------------------------------------------------------------------------------------
 

@@ -146,6 +146,7 @@ typedef struct Pattern {
     const char *pattern, *text;  // text: the last one between wildcards, of `length` bytes
     size_t length;
     uint32_t next;  // the next pattern of its node; 0 = none
+    bool used;      // patterns_mark() had a name that it matches
 } Pattern;
 
 typedef struct PatternNode {
@@ -167,6 +168,8 @@ void patterns_init(Patterns *patterns, Arena *arena);
 // Adds a pattern, which stays in use.
 void patterns_add(Patterns *patterns, const char *pattern);
 bool patterns_match(const Patterns *patterns, const char *name);
+// Marks all patterns that match a name as used.
+void patterns_mark(Patterns *patterns, const char *name);
 
 /* seed.c */
 // Patterns of names that are used: --kernels-used and --variables-used, or host information.
@@ -182,7 +185,7 @@ typedef struct Seeds {
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n);
 // True if nothing is removed: in a relocatable link, with --lto, and as documented with --ignore-host-info.
 bool seeds_keep_all(const Seeds *seeds);
-// Sets the roots of all nodes. False after an error message.
+// Sets the roots of all nodes. Warns of names of lists that match nothing. False after an error message.
 bool seed_roots(Link *link, const Seeds *seeds);
 
 /* dce_full.c */

@@ -81,37 +81,45 @@ void patterns_add(Patterns *p, const char *pattern)
     VEC_PUSH(p->arena, &p->all, new);
 }
 
-// True if a pattern of a node, whose last text is at a place of the name, matches the name.
-static bool node_matches(const Patterns *p, uint32_t node, const char *name, size_t n, size_t at)
+// True if a pattern of a node, whose last text is at a place of the name, matches the name. If `all` is true, marks all
+// of these patterns as used instead, and returns false.
+static bool node_matches(const Patterns *p, uint32_t node, const char *name, size_t n, size_t at, bool all)
 {
     for (uint32_t k = p->nodes.at[node].first; k; k = p->all.at[k].next) {
-        const Pattern *q = &p->all.at[k];
-        if (q->length <= n - at && memcmp(q->text, name + at, q->length) == 0 && glob_match(q->pattern, name, n, false))
+        Pattern *q = &p->all.at[k];
+        if ((all && q->used) || q->length > n - at || memcmp(q->text, name + at, q->length) != 0 ||
+            !glob_match(q->pattern, name, n, false))
+            continue;
+        if (!all)
             return true;
+        q->used = true;
     }
     return false;
 }
 
-static bool tree_matches(const Patterns *p, uint32_t root, const char *name, size_t n)
+static bool tree_matches(const Patterns *p, uint32_t root, const char *name, size_t n, bool all)
 {
-    if (node_matches(p, root, name, n, 0))
+    if (node_matches(p, root, name, n, 0, all))
         return true;
     for (size_t at = 0; at < n; at++) {
         uint32_t node = root;
         for (size_t k = at; (node = child(p, node, name[k])); k++)
-            if (node_matches(p, node, name, n, at))
+            if (node_matches(p, node, name, n, at, all))
                 return true;
     }
     return false;
 }
 
-bool patterns_match(const Patterns *p, const char *name)
+static bool any_matches(const Patterns *p, const char *name, bool all)
 {
     size_t n = strlen(name);
     for (size_t length = 0; length <= MIN(n, ARRAY_LEN(p->lengths) - 1); length++) {
         StrId id = p->lengths[length] ? str_find(&p->firsts, name, length) : STR_NONE;
-        if (id < p->roots.n && p->roots.at[id] && tree_matches(p, p->roots.at[id], name, n))
+        if (id < p->roots.n && p->roots.at[id] && tree_matches(p, p->roots.at[id], name, n, all))
             return true;
     }
     return false;
 }
+
+bool patterns_match(const Patterns *p, const char *name) { return any_matches(p, name, false); }
+void patterns_mark(Patterns *p, const char *name) { any_matches(p, name, true); }

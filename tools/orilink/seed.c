@@ -105,6 +105,65 @@ static void add_list(Link *link, Patterns *to, const Names *list)
     }
 }
 
+// Appends up to three names, cut to lengths that fit a message, and the number of others.
+static void put_names(Out *out, const char *const *names, uint32_t count, const char *quote, const char *last)
+{
+    enum { LENGTH_MAX = 120 };
+    uint32_t n = MIN(count, 3), others = count - n;
+    for (uint32_t k = 0; k < n; k++)
+        out_fmt(out, "%s%s%.*s%s%s",
+                k == 0          ? ""
+                : k + 1 < count ? ", "
+                                : last,
+                quote, LENGTH_MAX, names[k], strlen(names[k]) > LENGTH_MAX ? "..." : "", quote);
+    if (others)
+        out_fmt(out, "%s%u %s", last, others, others == 1 ? "other" : "others");
+}
+
+// Warns of names of a list of the user that no kernel or variable has, and suggests names. A file that cannot be read
+// may have them.
+static void warn_of_list(Link *link, Patterns *list, NodeKind kind, const char *option)
+{
+    const char *what = kind == NODE_KERNEL ? "kernel" : "variable";
+    Names unused = {0};
+    Nearest nearest = {0};
+    StrTable names;  // those that are suggested, each one once
+    uint32_t count = 0;
+    char buf[256];
+    TextBuffer text = {.arena = &link->arena};
+    Out out = {.write = out_to_text, .user = &text, .buf = buf, .cap = sizeof buf};
+    for (NodeId n = 1; n < link->nodes.n; n++)
+        if (link->nodes.at[n].kind == kind)
+            patterns_mark(list, link->nodes.at[n].name);
+    for (uint32_t k = 1; k < list->all.n; k++) {
+        const char *name = list->all.at[k].pattern + strspn(list->all.at[k].pattern, "*");
+        size_t n = strlen(name);
+        while (n && name[n - 1] == '*')
+            n--;
+        if (!list->all.at[k].used)
+            VEC_PUSH(&link->arena, &unused, arena_text(&link->arena, name, n));
+    }
+    if (!unused.n || link->opaque)
+        return;
+    str_init(&names, &link->arena, NULL);
+    for (NodeId n = 1; n < link->nodes.n; n++) {
+        const Node *node = &link->nodes.at[n];
+        if (node->kind != kind || link->inputs.at[node->input].is_system || is_compiler_data(node->name))
+            continue;
+        uint32_t before = names.strings.n;
+        str_intern_z(&names, node->name);
+        count += names.strings.n > before;
+        nearest_offer(&nearest, unused.at[0], strlen(unused.at[0]), node->name);
+    }
+    out_fmt(&out, "%s: no %s's name contains ", option, what);
+    put_names(&out, unused.at, unused.n, "'", " or ");
+    out_fmt(&out, count == 0 ? "; there are no %ss" : count == 1 ? "; the only %s is " : "; the %ss are ", what);
+    put_names(&out, nearest.name, count, "", " and ");
+    out_char(&out, 0);
+    out_flush(&out);
+    diag_plain(link->diag, DIAG_WARNING, "%s", text.at);
+}
+
 // Prints the patterns of a list of the user for a set that receives them.
 static void print_list(const Link *link, const Patterns *list, const char *set)
 {
@@ -127,6 +186,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     roots->function = seeds->root;
     if (seeds->kernels.n) {
         add_list(link, &roots->kernels, &seeds->kernels);
+        warn_of_list(link, &roots->kernels, NODE_KERNEL, "--kernels-used");
         print_list(link, &roots->kernels, "external kernel");
         print_list(link, &roots->kernels, "internal kernel");
         roots->why_kernel = "--kernels-used names it";
@@ -142,6 +202,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     }
     if (seeds->variables.n) {
         add_list(link, &roots->variables, &seeds->variables);
+        warn_of_list(link, &roots->variables, NODE_VARIABLE, "--variables-used");
         print_list(link, &roots->variables, "variable");
         roots->why_variable = "--variables-used or the host names it";
     } else {
