@@ -139,6 +139,9 @@ kept
        128  .text.helper_a  helper_a  synthetic.cubin
        128  .text.helper_b  helper_b  synthetic.cubin
        128 bytes of code and variables removed, 384 kept'
+exits 'a map behind another report' 0 "$ORILINK" -Map=- --why-live dead_fn synthetic.cubin
+{ echo 'dead_fn is dead: nothing that is live refers to it' && cat map; } >expected
+same expected out
 exits 'json' 0 "$ORILINK" --report=json synthetic.cubin
 says 'json' out '{"schema":1,"symbols":[
 {"name":"main_kernel","kind":"kernel","file":"synthetic.cubin","live":true,"root":"the host may launch any kernel","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},

@@ -395,6 +395,8 @@ static Status write_report(Driver *d, const char *path, Report *report)
         report(d, &d->out);
         return ST_OK;
     }
+    out_flush(&d->out);
+    fflush(stdout);  // the file may be standard output
     arena_init(&scratch, &d->heap);
     bool ok = outfile_open(&file, path, &scratch, why);
     if (ok) {
