@@ -41,7 +41,7 @@ chmod +x stand-in
 exits 'command line' 0 "$ORILINK" --nvlink=./stand-in -arch=sm_80 --kernels-used=' main , , main_kernel' --kernels-used= \
     --variables-used=x,y --keep-system-libraries -Xnvlink=-g,--suppress-debug-info -o linked synthetic.cubin other.cubin
 name='command line'
-"$ORILINK" -o small --kernels-used=main --variables-used=x,y synthetic.cubin other.cubin
+"$ORILINK" -o small --kernels-used=main --variables-used=x,y synthetic.cubin other.cubin 2>err
 printf '%s\n' -arch=sm_80 --ignore-host-info --keep-system-libraries -g --suppress-debug-info \
     0-synthetic.cubin 1-other.cubin -o linked >expected
 same expected args
