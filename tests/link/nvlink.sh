@@ -49,6 +49,12 @@ same small/synthetic.cubin linked
 no_leftovers
 rm args linked
 
+name='a linked file to a pipe'
+"$ORILINK" --nvlink=./stand-in -arch=sm_80 --kernels-used=main --variables-used=x,y -o /dev/stdout synthetic.cubin 2>err | cat >out
+same small/synthetic.cubin out
+says err "no variable's name contains 'x' or 'y'; there are no variables"
+rm args
+
 exits 'options of nvlink' 0 "$ORILINK" --nvlink=./stand-in --kernels-used=main -preserve-relocs -m64 --Werror -g -w \
     -Xptxas -v,-w -Ofc max --time=- --output-file linked synthetic.cubin
 printf '%s\n' -arch=sm_80 --ignore-host-info --preserve-relocs --machine=64 --warning-as-error --debug \

@@ -142,6 +142,10 @@ kept
 exits 'a map behind another report' 0 "$ORILINK" -Map=- --why-live dead_fn synthetic.cubin
 { echo 'dead_fn is dead: nothing that is live refers to it' && cat map; } >expected
 same expected out
+name='a map to a pipe'
+"$ORILINK" -Map=/dev/stdout synthetic.cubin 2>err | cat >out
+same map out
+silent err
 exits 'json' 0 "$ORILINK" --report=json synthetic.cubin
 says 'json' out '{"schema":1,"symbols":[
 {"name":"main_kernel","kind":"kernel","file":"synthetic.cubin","live":true,"root":"the host may launch any kernel","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},
