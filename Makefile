@@ -9,6 +9,7 @@
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
 #   make quality       the code beside LLVM's and nvcc's        make quality Q=--nvcc, Q=--executed, Q='-m "--disable-phases=X"'
 #   make install       into PREFIX (/usr/local), below DESTDIR  make uninstall  takes it away again
+#   make V=1           with the commands of the build
 #   make dist          build/ori-VERSION.tar.gz, reproducible   make bench-count  instructions of each phase, with caps
 #
 # CC, AR, OBJCOPY, CPPFLAGS, CFLAGS and LDFLAGS are those of the environment or of the command line.
@@ -70,6 +71,10 @@ DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTAL
 FOLDGEN     = $B/foldgen
 FOLDGEN_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/foldgen/*.c))
 
+# A short line for each file that is made, or with V=1 its command. `make -s` prints neither.
+SILENT = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+SHOW   = $(if $(V)$(SILENT),,@echo '$(1) $@' &&)
+
 all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $B/libori-ptxrun.so $(DOCS)
 
 # For the programs and tests of the tree, which use more than ori.h declares.
@@ -78,26 +83,26 @@ $B/programs.a: $(PROGRAM_OBJ)
 $B/libori.a: $B/ori.o
 $B/ori.a $B/ir.a $B/programs.a $B/libori.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call SHOW,AR) $(AR) rcs $@ $^
 
 # One object, in which only ori_* symbols are global.
 $B/ori.o: $(LIB_OBJ)
-	$(CC) -r -nostdlib $^ -o $@
-	$(OBJCOPY) --localize-hidden $@
+	$(call SHOW,LD) $(CC) -r -nostdlib $^ -o $@
+	$(if $(V),,@)$(OBJCOPY) --localize-hidden $@
 
 # clang leaves the symbols of a sanitizer to the program.
 NO_UNDEFINED = $(if $(findstring -fsanitize,$(CFLAGS) $(SANITIZE)),,-Wl,-z,defs)
 # A shared library exports the names of the version script after its objects.
 SHARED = $(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^) $(NO_UNDEFINED) $(filter %.o,$^) -o $@
 $B/$(SONAME): $(LIB_OBJ) tools/lib/ori.map
-	$(SHARED)
+	$(call SHOW,LD) $(SHARED)
 # The library whole, since a program may load it beside another version of libori.so.
 $B/$(PTXRUN): $(LIB_OBJ) $(PTXRUN_OBJ) tools/ptxrun/ptxrun.map
-	$(SHARED)
+	$(call SHOW,LD) $(SHARED)
 $B/libori.so: $B/$(SONAME)
 $B/libori-ptxrun.so: $B/$(PTXRUN)
 $B/libori.so $B/libori-ptxrun.so:
-	ln -sf $(<F) $@
+	$(call SHOW,LN) ln -sf $(<F) $@
 
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
@@ -105,44 +110,44 @@ $B/orirun: $(RUN_OBJ)
 $B/ori-ptxas: $(PTXAS_OBJ)
 $B/orilink: $(LINK_OBJ)
 $(PROGRAMS:%=$B/%): $B/programs.a $B/ori.a
-	$(LINK) $(filter %.o,$^) $B/programs.a $B/ori.a -o $@
+	$(call SHOW,LD) $(LINK) $(filter %.o,$^) $B/programs.a $B/ori.a -o $@
 
 $B/ir.a: $(filter $B/ir/base/% $B/ir/core/%,$(LIB_OBJ))
 $B/foldgen: $(FOLDGEN_OBJ) $B/ir.a
-	$(LINK) $^ -o $@
+	$(call SHOW,LD) $(LINK) $^ -o $@
 $B/fold_tables.c: $(FOLDGEN)
-	$(FOLDGEN) >$@.new && mv $@.new $@
+	$(call SHOW,GEN) $(FOLDGEN) >$@.new && mv $@.new $@
 $B/fold_tables.pic.o: $B/fold_tables.c
-	$(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
+	$(call SHOW,CC) $(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
 
 $B/origen: $(GEN_OBJ) $B/programs.a $B/ori.a
-	$(LINK) $^ -o $@
+	$(call SHOW,LD) $(LINK) $^ -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -c $< -o $@
+	$(call SHOW,CC) $(CC) $(FLAGS) -c $< -o $@
 
 $B/%.pic.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
+	$(call SHOW,CC) $(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
 
 # From sources to a program.
 BUILD = $(CC) $(filter-out -MMD -MP,$(FLAGS)) $(LDFLAGS)
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/ori.a
-	$(BUILD) $(UNIT_SRC) $B/ori.a -o $@
+	$(call SHOW,LD) $(BUILD) $(UNIT_SRC) $B/ori.a -o $@
 
 $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
-	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
+	$(call SHOW,LD) $(BUILD) $(RULES_SRC) $B/ori.a -o $@
 
 # Parts of orilink alone, and damage to its inputs: tests/programs/link.sh and tests/link.
 $B/link-units: tests/link/units.c tests/link/rewrite.h tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/damage: tests/link/damage.c tests/link/rewrite.h tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/link-layout: tests/link/layout.c tests/link/random.h $(LINK_PARTS) $B/ori.a
 $B/link-units $B/link-layout $B/damage:
-	$(BUILD) $(filter-out %.h,$^) -o $@
+	$(call SHOW,LD) $(BUILD) $(filter-out %.h,$^) -o $@
 
 $B/net: tests/net/net.c $B/programs.a $B/ori.a
-	$(BUILD) $^ -o $@
+	$(call SHOW,LD) $(BUILD) $^ -o $@
 
 # The programs print their man pages and completions.
 GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@
@@ -158,7 +163,7 @@ $B/docs/fish/%.fish: $B/%
 # The manual of the library is its header.
 $B/docs/man/ori.h.3: tools/lib/ori_man.awk tools/lib/ori.h
 	@mkdir -p $(@D)
-	awk -v version=$(VERSION) -f $^ >$@.new && mv $@.new $@
+	$(call SHOW,GEN) awk -v version=$(VERSION) -f $^ >$@.new && mv $@.new $@
 
 # Files that name the folders of an installation. Each is written only if it changes, so an installation as another user
 # leaves the build folder alone. Installations at the same time, into different folders, need a PACKAGE_DIR each.

@@ -218,6 +218,17 @@ static int finish_temp(const OutFile *f, const char *real)
     return ops ? ops->finish(f->temp, real) : real ? rename(f->temp, real) : unlink(f->temp);
 }
 
+// Returns the standard output or the standard error if a path such as /dev/stdout names it, else -1. It may be a pipe,
+// which no other path reaches, or a file with text of others, which must stay.
+static int standard_fd(const char *path, const struct stat *named)
+{
+    struct stat st;
+    for (int fd = STDOUT_FILENO; strncmp(path, "/dev/", 5) == 0 && fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &st) == 0 && st.st_dev == named->st_dev && st.st_ino == named->st_ino)
+            return fd;
+    return -1;
+}
+
 bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
 {
     *f = (OutFile){.fd = STDOUT_FILENO, .path = path, .arena = arena};
@@ -225,11 +236,14 @@ bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 20
     if (strcmp(path, "-") == 0)
         return fcntl(f->fd, F_GETFD) >= 0 || fail(why);
     char resolved[PATH_MAX];
-    const char *target = follow_links(path, resolved);
     struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && (f->fd = standard_fd(path, &st)) >= 0)
+        return true;
+    const char *target = exists && !S_ISREG(st.st_mode) ? path : follow_links(path, resolved);
     if (!target)
         return fail(why);
-    bool exists = stat(target, &st) == 0;
+    exists = stat(target, &st) == 0;
     if (!exists && errno != ENOENT)
         return fail(why);
     if (exists && S_ISDIR(st.st_mode)) {
@@ -322,7 +336,7 @@ bool outfile_commit(OutFile *f, char why[static 200])
     int fd = f->fd;
     f->temp = NULL;
     f->fd = -1;
-    return fd == STDOUT_FILENO || close(fd) == 0 || fail(why);
+    return fd == STDOUT_FILENO || fd == STDERR_FILENO || close(fd) == 0 || fail(why);
 }
 
 void outfile_abandon(OutFile *f)

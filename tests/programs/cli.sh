@@ -659,6 +659,21 @@ same out first.ptx
 run "entry that is not there" 2 -e nothing good.ptx -o nothing.ptx
 says err "nothing"
 absent nothing.ptx
+run "misspelled entry, to standard output" 2 --entry othre good.ptx
+silent out
+says err "--entry: 'othre' is not a function of this module; did you mean other"
+run "output to /dev/stdout" 0 -o /dev/stdout good.ptx
+same out first.ptx
+name="output to a pipe named /dev/stdout"
+"$ORIOPT" -o /dev/stdout good.ptx | cat >piped.ptx
+same piped.ptx first.ptx
+name="remarks to a pipe named /dev/stderr"
+"$ORIOPT" --remarks=/dev/stderr --emit=none good.ptx 2>&1 | cat >piped.yaml
+"$ORIOPT" --remarks=remarks.yaml --emit=none good.ptx
+same piped.yaml remarks.yaml
+name="text of others stays in the file of /dev/stdout"
+{ echo first; "$ORIOPT" -o /dev/stdout good.ptx; } >both.txt
+is "$(head -n 1 both.txt)" first
 run "strip debug" 0 --strip-debug good.ptx
 name="strip debug"
 if grep -q -e '\.loc' -e '\.file' out; then bad ".loc or .file is left"; else ok; fi

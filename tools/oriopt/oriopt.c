@@ -48,11 +48,20 @@ static void scan_piece(Job *job, const Module *m, uint32_t first)
                   (unsigned long long)job->instrs);
 }
 
-// True if every --entry names a function; otherwise a message was printed.
-static bool entries_exist(const Job *job)
+// True if every --entry names a function; otherwise a message was printed, with the nearest name.
+static bool entries_exist(Job *job, const Module *m)
 {
     const char *missing = entries_missing(&job->entries);
-    return !missing || program_fail(&opt_program, "--entry: '%s' is not a function of this module", missing);
+    Nearest best = {0};
+    char nearest[400], buf[4096];
+    for (uint32_t k = 0; missing && k < m->fns.n; k++) {
+        if (!m->fns.at[k])
+            continue;
+        const char *name = name_text(&m->tables, m->syms.at[m->fns.at[k]->sym].name, buf, sizeof buf);
+        nearest_offer(&best, missing, strlen(missing), arena_copy(&job->ctx.arena, name, strlen(name) + 1));
+    }
+    nearest_print(&best, nearest, sizeof nearest);
+    return !missing || program_fail(&opt_program, "--entry: '%s' is not a function of this module%s", missing, nearest);
 }
 
 // Warns of a glob that matches no phase.
@@ -272,13 +281,13 @@ static void print_of_input(Job *job, const Module *m)
 
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
 // so the first one has the whole header. The module is one piece if phases run over the module, if dumps show
-// declarations of other functions, if kernels run, and if the output cannot be held back until all is read. In the
-// second and third case its functions also stay until the end. After an error the rest is only read, to find more.
+// declarations of other functions, if kernels run, if functions are chosen, whose names must exist before anything is
+// written, and if the output cannot be held back until all is read. In the second and third case its functions also stay until the end. After an error the rest is only read, to find more.
 static Status run_module(Job *job, LangReader *reader, Out *out)
 {
     Module *m = reader->module;
     Status status = ST_OK;
-    bool begun = false, whole = job->whole || needs_whole(job);
+    bool begun = false, whole = job->whole || job->entries.n || needs_whole(job);
     for (bool more = true; more && status == ST_OK;) {
         uint32_t first = m->items.n, first_fn = m->fns.n;
         do
@@ -287,6 +296,8 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         if (job->ctx.diag.errors)
             return ST_BAD_INPUT;
         scan_piece(job, m, first);
+        if (!more && !entries_exist(job, m))
+            return ST_USAGE;
         module_freeze(m);
         if (!begun)
             status = make_plan(job, m);
@@ -307,8 +318,6 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         if (status == ST_OK)
             run_piece(job, m, first, !first && !more, &next, out);
     }
-    if (status == ST_OK && !entries_exist(job))
-        status = ST_USAGE;
     out_flush(out);
     return status;
 }
