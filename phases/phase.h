@@ -245,9 +245,10 @@ typedef struct ModuleCounters {
 typedef struct FnStats {
     Name name;
     uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
-    uint32_t ran, changed;      // phases
-    uint32_t skipped;           // phases whose classes of instructions the function lacks
-    uint32_t pipeline_counter;  // Fn.pipeline_counter at the end
+    uint64_t local_in, local_out;  // bytes of variables in .local
+    uint32_t ran, changed;         // phases
+    uint32_t skipped;              // phases whose classes of instructions the function lacks
+    uint32_t pipeline_counter;     // Fn.pipeline_counter at the end
     MidCosts costs;
     LateMoves late;
     GvnCounters gvn;
@@ -443,6 +444,9 @@ void ctx_fork(Ctx *worker, Ctx *ctx);
 void ctx_join(Ctx *ctx, Ctx *worker);
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json);
+// Prints a line for each function, for people: instructions, blocks and bytes of .local before and after, and how many
+// phases changed it.
+void phase_print_summary(const Ctx *ctx, const Module *m, Out *out);
 double phase_clock(void);        // CPU seconds of this thread
 double phase_total_clock(void);  // of the whole process
 

@@ -633,6 +633,7 @@ static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
 // A function as it was read, before phases over the module changed it.
 typedef struct FnInput {
     uint32_t instrs, blocks, regs;
+    uint64_t local_bytes;  // of its variables in .local
     uint64_t text_hash;
 } FnInput;
 

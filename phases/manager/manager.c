@@ -226,11 +226,24 @@ bool phase_subpass(Ctx *ctx, Fn *fn, int row)
 }
 
 // Records the statistics of a function after its plan, which it entered at `start`.
+// Returns the bytes of the variables of a function in .local.
+static uint64_t local_bytes(const Fn *fn)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_VAR && s->space == SP_LOCAL && !(s->flags & SYM_GONE))
+            bytes += s->size;
+    }
+    return bytes;
+}
+
 static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
 {
     s->instrs_out = fn->ninstrs;
     s->blocks_out = fn->nblocks;
     s->regs_out = fn->regs.n - 1;
+    s->local_out = local_bytes(fn);
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
     s->pipeline_counter = fn->pipeline_counter;
     s->costs = ctx->costs;
@@ -309,6 +322,7 @@ static FnInput input_of(const Fn *fn, bool hash)
     return (FnInput){.instrs = fn->ninstrs,
                      .blocks = fn->nblocks,
                      .regs = fn->regs.n - 1,
+                     .local_bytes = hash ? local_bytes(fn) : 0,
                      .text_hash = hash ? phase_text_hash(fn) : 0};
 }
 
@@ -376,6 +390,7 @@ void phase_run(Ctx *ctx, Fn **at)
                  .instrs_in = input.instrs,
                  .blocks_in = input.blocks,
                  .regs_in = input.regs,
+                 .local_in = input.local_bytes,
                  .text_hash = input.text_hash};
     double start = timed ? phase_clock() : 0;
     Arena arena;
@@ -716,6 +731,20 @@ static void print_module(const ModuleCounters *module, Out *out, bool json)
     out_z(out, json ? "}" : "\n");
 }
 
+void phase_print_summary(const Ctx *ctx, const Module *m, Out *out)
+{
+    for (uint32_t k = 0; k < ctx->stats.n; k++) {
+        const FnStats *s = &ctx->stats.at[k];
+        name_print(out, &m->tables, s->name);
+        out_fmt(out, ": %u -> %u instructions, %u -> %u blocks", s->instrs_in, s->instrs_out, s->blocks_in,
+                s->blocks_out);
+        if (s->local_in || s->local_out)
+            out_fmt(out, ", %llu -> %llu bytes of .local", (unsigned long long)s->local_in,
+                    (unsigned long long)s->local_out);
+        out_fmt(out, "; %u of %u phases changed it\n", s->changed, s->ran);
+    }
+}
+
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
 {
     if (json)
@@ -740,11 +769,11 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
         else
             out_fmt(
                 out,
-                ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
+                ": instructions %u -> %u, blocks %u -> %u (%u reachable), .local %llu -> %llu bytes, %u of %u phases "
                 "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites, pipeline counter %u",
-                s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
-                s->pipeline_counter);
+                s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out,
+                (unsigned long long)s->local_in, (unsigned long long)s->local_out, s->changed, s->ran, s->costs.rounds,
+                s->costs.weighted, s->costs.total, s->costs.count, s->pipeline_counter);
         print_late_moves(&s->late, out, json);
         print_gvn(&s->gvn, out, json);
         out_fmt(out,

@@ -117,7 +117,7 @@ run "bad kind of input" 2 -x c good.ptx
 is "$(cat err)" "oriopt: -x: 'c' is not ptx or ori"
 run "bad diagnostics" 2 --diagnostics=xml good.ptx
 run "bad time mode" 2 --time-phases=xml good.ptx
-is "$(cat err)" "oriopt: --time-phases: 'xml' is not json"
+is "$(cat err)" "oriopt: --time-phases: 'xml' is not json or json:FILE"
 run "bad list mode" 2 --list-phases=xml
 is "$(cat err)" "oriopt: --list-phases: 'xml' is not json or names"
 for option in max-errors max-memory max-time max-insns; do
@@ -786,9 +786,9 @@ fi
 run "two errors in two pieces" 1 --piece=1 later.ptx
 name="two errors in two pieces"
 if [ "$(grep -c error: err)" -eq 2 ]; then ok; else bad "$(grep -c error: err) errors, expected 2"; fi
-run "statistics in order" 0 -j4 --stats --emit=none good.ptx
+run "statistics in order" 0 -j4 --stats=all --emit=none good.ptx
 sed 's/, [0-9]* bytes.*//' err >stats.4
-run "statistics on one thread" 0 --stats --emit=none good.ptx
+run "statistics on one thread" 0 --stats=all --emit=none good.ptx
 sed 's/, [0-9]* bytes.*//' err >stats.1
 same stats.1 stats.4
 run "dumps on threads" 0 -j4 --print-after=NOP --emit=none good.ptx
@@ -907,8 +907,21 @@ json err
 says err '"phases":['
 says err '"total_s":'
 says err '"percent":'
-run "figures" 0 --stats --emit=none good.ptx
+run "figures for people" 0 --stats --emit=none good.ptx
+grep -qE '^k: 4 -> 3 instructions, 1 -> 1 blocks; [0-9]+ of [0-9]+ phases changed it$' err && ok || bad "$(cat err)"
+is "$(grep -c . err)" "$(grep -c '^\.visible' good.ptx)"
+run "bytes of .local" 0 --stats --emit=none "$root/samples/handwritten/tenths.ptx"
+says err "tenths: 23 -> 17 instructions, 1 -> 1 blocks, 4 -> 0 bytes of .local; "
+run "all figures" 0 --stats=all --emit=none good.ptx
 says err "k: instructions 4 -> 3"
+says err ", .local 0 -> 0 bytes, "
+if grep -q "registers" err; then bad "counts of virtual registers"; else ok; fi
+run "reports in files of their own" 0 --stats=json:stats.json --time-phases=json:times.json --knob KeepSymbols=x good.ptx -o out.ptx
+json stats.json
+json times.json
+run "a report in no folder" 5 --stats=json:nowhere/stats.json good.ptx -o report.ptx
+absent report.ptx
+run "a report without a name" 2 --stats=json: good.ptx
 run "figures as JSON" 0 --stats=json --emit=none good.ptx
 json err
 says err '"kernels":['
@@ -945,7 +958,7 @@ b0:
   exit
 }
 END
-run "counters of moves" 0 --named-phases=GeneralOptimizeLate --stats --emit=none moves.ori
+run "counters of moves" 0 --named-phases=GeneralOptimizeLate --stats=all --emit=none moves.ori
 says err ", GeneralOptimizeLate considered 10 entered 9 evicted 1 replaced 1 folded 1 forgotten 1 refused 1,"
 run "counters of moves as JSON" 0 --named-phases=GeneralOptimizeLate --stats=json --emit=none moves.ori
 json err
@@ -964,7 +977,7 @@ b0:
         cat
         echo '}'
     } >gvn.ori
-    run "counters of GvnCse: $1" 0 --named-phases=GvnCse --stats --emit=none gvn.ori
+    run "counters of GvnCse: $1" 0 --named-phases=GvnCse --stats=all --emit=none gvn.ori
     says err ", GvnCse $3,"
 }
 counts 'T1, no immediate dominator' sm_90 'T1 1 T2 0 T3 0 T4 0 T5 0 T6 0 replaced 0 moves 0 drained 0' <<'END'
@@ -1054,13 +1067,13 @@ END
     echo '.visible .entry k() { call a; call a; ret; }'
 } >module.ptx
 for jobs in 1 4; do
-    run "counters of the module, -j$jobs" 0 -j$jobs --stats --emit=none module.ptx
+    run "counters of the module, -j$jobs" 0 -j$jobs --stats=all --emit=none module.ptx
     is "$(grep -A1 '^k:' err | sed '1s/:.*//')" "k
 module: calls inlined 8, calls devirtualized 4, functions removed 5, variables removed 2, variables promoted 0, variables split 0, mallocs replaced 0, own variables 1, internal variables 0, open variables 0"
     run "counters of the module as JSON, -j$jobs" 0 -j$jobs --stats=json --emit=none module.ptx
     json err
     says err '],"module":{"calls_inlined":8,"calls_devirtualized":4,"functions_removed":5,"variables_removed":2,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0,"variables_own":1,"variables_internal":0,"variables_open":0},"rules":{'
-    run "calls made direct, -j$jobs" 0 -j$jobs --stats --named-phases=OriDevirtualize --emit=none module.ptx
+    run "calls made direct, -j$jobs" 0 -j$jobs --stats=all --named-phases=OriDevirtualize --emit=none module.ptx
     says err 'module: calls inlined 0, calls devirtualized 4, functions removed 0, variables removed 0'
 done
 {
@@ -1068,20 +1081,20 @@ done
     printf '.visible .entry k()\n{\n\t.reg .b32 %%r<4>;\n\tld.const.u32 %%r1, [c];\n\tst.volatile.global.u32 [g], %%r1;\n'
     printf '\tst.volatile.global.u32 [g+4], %%r1;\n\tst.shared.u32 [s], %%r1;\n\tret;\n}\n'
 } >variables.ptx
-run "counters of variables" 0 --stats --internalize c,g variables.ptx -o /dev/null
+run "counters of variables" 0 --stats=all --internalize c,g variables.ptx -o /dev/null
 says err 'variables removed 2, variables promoted 1, variables split 1, mallocs replaced 0, own variables 1, internal variables 2, open variables 0'
 run "counters of variables as JSON" 0 --stats=json --internalize c,g variables.ptx -o /dev/null
 json err
 says err '"variables_removed":2,"variables_promoted":1,"variables_split":1,"mallocs_replaced":0,"variables_own":1,"variables_internal":2,"variables_open":0}'
-run "counters of open variables" 0 --stats variables.ptx -o /dev/null
+run "counters of open variables" 0 --stats=all variables.ptx -o /dev/null
 says err 'own variables 1, internal variables 0, open variables 2'
-run "counters of memory of malloc" 0 --stats "$root/tests/golden/phases/GlobalOpt/malloc.ptx" -o /dev/null
+run "counters of memory of malloc" 0 --stats=all "$root/tests/golden/phases/GlobalOpt/malloc.ptx" -o /dev/null
 says err 'mallocs replaced 1'
 run "counters of a module without calls" 0 --stats=json --emit=none good.ptx
 says err '"module":{"calls_inlined":0,"calls_devirtualized":0,"functions_removed":0,"variables_removed":0,"variables_promoted":0,"variables_split":0,"mallocs_replaced":0,"variables_own":0,"variables_internal":0,"variables_open":0},'
-run "counters of a module without calls" 0 --stats --emit=none good.ptx
+run "counters of a module without calls" 0 --stats=all --emit=none good.ptx
 is "$(grep -c '^module' err)" 0
-run "pipeline counter" 0 --stats --emit=none good.ptx
+run "pipeline counter" 0 --stats=all --emit=none good.ptx
 says err ", pipeline counter 19,"
 run "pipeline counter at -O1" 0 -O1 --stats=json --emit=none good.ptx
 json err
@@ -1096,7 +1109,7 @@ run "slots 82 and 83 are disabled together" 0 --knob DisablePhases=83 --print-pi
 is "$(grep -cE '@8[23] ' out)" 0
 run "slots 82 and 83 run together" 0 --print-pipeline
 is "$(grep -cE '@8[23] ' out)" 2
-run "no counters without moves" 0 --stats --emit=none good.ptx
+run "no counters without moves" 0 --stats=all --emit=none good.ptx
 is "$(grep -c GeneralOptimizeLate err)" 0
 printf '.version 8.0\n.target sm_90\n.address_size 64\n' >declarations.ptx
 run "figures of no function as JSON" 0 --stats=json --emit=none declarations.ptx

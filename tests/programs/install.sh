@@ -264,7 +264,7 @@ offers() {
 }
 # Implemented phases; the number distinguishes those of one name.
 phases() {
-    oriopt --list-phases | awk '$4 == "implemented" { n[$2]++; of[$1] = $2 }
+    oriopt --list-phases | awk '$4 == "implemented" || $4 == "off" { n[$2]++; of[$1] = $2 }
         END { for (row in of) print of[row] (n[of[row]] > 1 ? "@" row : "") }'
 }
 
@@ -312,7 +312,7 @@ if have bash; then
     offers bash 'oriopt --emit=' none ori ptx
     offers bash 'oriopt --ver' --verify= --verify-each --version
     offers bash 'oriopt -ver' -verify= -verify-each -version
-    offers bash 'oriopt --stats=' json
+    offers bash 'oriopt --stats=' all json
     offers bash 'oriopt --list-sm=' json names
     offers bash 'oriopt --named-phases=OriBranchOpt,OriFol' OriBranchOpt,OriFold
     offers bash 'oriopt --named-phases=NOP@12,OriFol' 12,OriFold
@@ -387,7 +387,7 @@ if have zsh && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
     for p in $names; do runs zsh -n "$share/zsh/site-functions/_$p"; done
     common zsh --emit
     offers zsh 'oriopt --emit=p' --emit=ptx
-    offers zsh 'oriopt --stats=' --stats=json
+    offers zsh 'oriopt --stats=' --stats=all --stats=json
     offers zsh 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
     offers zsh 'oriopt @on' @one.ptx
     offers zsh 'origen @on' @one.ptx
@@ -415,7 +415,7 @@ if have fish; then
     for p in $names; do runs fish -n "$share/fish/vendor_completions.d/$p.fish"; done
     common fish --emit
     offers fish 'oriopt --emit=p' --emit=ptx
-    offers fish 'oriopt --stats=' --stats=json
+    offers fish 'oriopt --stats=' --stats=all --stats=json
     offers fish 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
     offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
     # fish inserts a completion of another case in place of the whole word, so it lists none.

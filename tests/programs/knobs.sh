@@ -621,7 +621,7 @@ run "--internalize of a file, again" 0 --run-reproducer r.ptx -o again
 same direct again
 run "--internalize of no file" 5 --internalize ./names visible.ptx
 is "$(cat err)" "oriopt: error: --internalize: cannot read './names': No such file or directory"
-run "--internalize and counters" 0 --internalize '*' --stats visible.ptx
+run "--internalize and counters" 0 --internalize '*' --stats=all visible.ptx
 says err 'module: calls inlined 0, calls devirtualized 0, functions removed 1, variables removed 3'
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is not a folding rule; did you mean mul-power,"

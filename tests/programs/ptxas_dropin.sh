@@ -359,7 +359,7 @@ exits "without them" 0 "$ORIPTXAS" one.ptx -o out.cubin
 if grep -q 'mov' out.cubin; then bad "the constant is not folded"; else ok; fi
 mode accept
 exits "reports of oriopt" 0 env ORI_PTXAS_FLAGS=--stats "$ORIPTXAS" one.ptx
-says err "one: instructions 5 -> "
+says err "one: 5 -> "
 sed 's/mov.u32/new.u32/' one.ptx >new.ptx
 mode accept
 exits "warnings of oriopt are not shown" 0 "$ORIPTXAS" new.ptx

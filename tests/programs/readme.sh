@@ -3,10 +3,12 @@
 #
 # readme.sh: runs the commands of README.md.
 #
-# Each line of a ```sh block runs by itself, in a folder with the files that the lines name: tenths.ptx and tenths.run (the
-# sample of the page), k.cu (a kernel), emit-ptx (prints the sample), kernel.py (calls ptxas as Triton does). The programs
-# come from a fresh `make install`, so the page and the installation agree. A line whose tool is missing is skipped. The
-# right side of the example must be the instructions that oriopt prints, and the program in C must compile with ori.h.
+# Each line of a ```sh block runs by itself, with the variables that earlier lines of the block set. The first block runs in
+# a folder like that of a clone after `make`; the others in one with the files that they name: tenths.ptx (the sample of the
+# page), k.cu (a kernel), emit-ptx (prints the sample), kernel.py and the package triton (which call ptxas as Triton does).
+# The programs come from a fresh `make install`, so the page and the installation agree. A line whose tool is missing is
+# skipped. The right side of the example must be the instructions that oriopt prints, the last line of the first command
+# what --stats prints, the numbers of slots those of --list-phases, and the program in C must compile with ori.h.
 #
 # Prints each failure; ends in `N passed, N failed, N skipped`. Environment: ORIOPT, B (the build folder), CC.
 . "$(dirname "$0")/../lib.sh"
@@ -26,7 +28,13 @@ export PATH PKG_CONFIG_PATH
 # -- Files of the commands ---------------------------------------------------------------------------------------------
 
 cp "$root/samples/handwritten/tenths.ptx" .
-sed 's,^file .*,file tenths.ptx,' "$root/samples/run/handwritten/tenths.run" >tenths.run
+mkdir -p clone triton/backends/nvidia/bin
+ln -s "$B" clone/build
+ln -s "$root/samples" clone/samples
+: >triton/__init__.py
+ln -s "$(command -v ptxas)" triton/backends/nvidia/bin/ptxas
+PYTHONPATH=$work
+export PYTHONPATH
 cat >k.cu <<'END'
 extern "C" __attribute__((global)) void k(int *p) { p[0] = p[1] * 3; }
 END
@@ -52,11 +60,16 @@ tools_of() {
     esac
 }
 
-awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on && !/^#/ { sub(/  +#.*/, ""); print }' "$page" >commands
+awk '/^```sh$/ { on = 1; block++; next } /^```/ { on = 0 } on && !/^#/ { sub(/  +#.*/, ""); print block, $0 }' "$page" >commands
 name=README.md
-if [ -s commands ]; then ok; else bad "there are no commands"; fi
-while read -r line; do
+if [ "$(sed -n '$s/ .*//p' commands)" -ge 2 ]; then ok; else bad "there are not two blocks of commands"; fi
+last=
+while read -r block line; do
     name=$line
+    [ "$block" = "$last" ] || vars=:
+    last=$block
+    folder=$work
+    [ "$block" -gt 1 ] || folder=$work/clone
     missing=
     for tool in $(tools_of "$line"); do
         case $tool in
@@ -66,8 +79,9 @@ while read -r line; do
     done
     if [ "$missing" ]; then
         skip "there is no $missing"
-    elif $limit sh -c "set -e; $line" >out 2>err </dev/null; then
+    elif (cd "$folder" && $limit sh -c "set -e; $vars; $line") >out 2>err </dev/null; then
         ok
+        case $line in [A-Z]*=[!\ ]*\ [a-z]*) ;; [A-Z]*=* | export\ *) vars="$vars; $line" ;; esac
     else
         bad "exit $?: $(head -n 3 err)"
     fi
@@ -88,6 +102,17 @@ while read -r line; do
     name="printed: $line"
     if grep -qxF -e "$line" printed; then ok; else bad "not in the output"; fi
 done <right
+
+name='the last line of the first command'
+grep -qF "$(tr '\n' ' ' <"$page" | sed -n 's/.*The last line is `\([^`]*\)`.*/\1/p')" err && ok || bad "$(tail -n 1 err)"
+name='numbers of slots'
+"$ORIOPT" --list-phases | awk '$1 < 159 { n[$4]++ } END {
+    print n["implemented"] + n["off"], "of the 159 slots are implemented, and", n["not-yet"], "are not yet. The others stay empty:",
+        n["machine"], "are at machine level and left to ptxas,", n["hook"], "are hooks of backends (sm_30 to sm_90) without a body,",
+        n["graphics"], "are for shaders, and", n["bookkeeping"], "refresh data" }' >numbers
+tr '\n' ' ' <"$page" | grep -qF "$(cat numbers)" && ok || bad "$(cat numbers)"
+name='number of sources'
+grep -q "^samples/ *$(find "$root/samples" -maxdepth 1 -name '*.cu' | wc -l) CUDA sources" "$page" && ok || bad "samples/*.cu"
 
 # -- The library -------------------------------------------------------------------------------------------------------
 

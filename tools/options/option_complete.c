@@ -86,6 +86,8 @@ static Value value_of(const Option *o)
         v.several = true;
         arg[strlen(arg) - 4] = 0;
     }
+    if (ends_in(arg, ":FILE"))  // the last choice, as in `json|json:FILE`
+        *(strrchr(arg, '|') ? strrchr(arg, '|') : arg) = 0;
     if (take_names(&v, arg)) {
         v.kind = VALUE_NAMES;
     } else if (strcmp(arg, "DIR") == 0) {

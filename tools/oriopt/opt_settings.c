@@ -60,6 +60,15 @@ static bool print_mode(const OptionParser *p, PrintMode *mode)
     return true;
 }
 
+// Reads `json`, `json:FILE` or, where `all` is set, `all`; without a value PRINT_TEXT.
+static bool report_mode(const OptionParser *p, PrintMode *mode, const char **file, bool all)
+{
+    const char *v = p->value;
+    *mode = !v ? PRINT_TEXT : all && strcmp(v, "all") == 0 ? PRINT_ALL : PRINT_JSON;
+    *file = v && strncmp(v, "json:", 5) == 0 && v[5] ? v + 5 : NULL;
+    return *mode != PRINT_JSON || *file || strcmp(v, "json") == 0 || bad_value(p, NULL);
+}
+
 static bool target(const OptionParser *p, SmTarget *target)
 {
     char why[300];
@@ -218,8 +227,8 @@ static bool parse_option(Settings *s, const OptionParser *p)
     case OPT_REMARKS: s->remarks = value; return true;
     case OPT_REMARKS_FILTER: s->remarks_filter = value; return true;
     case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
-    case OPT_TIME_PHASES: s->phases.timing = true; return print_mode(p, &s->times);
-    case OPT_STATS: s->phases.stats = true; return print_mode(p, &s->stats);
+    case OPT_TIME_PHASES: s->phases.timing = true; return report_mode(p, &s->times, &s->times_file, false);
+    case OPT_STATS: s->phases.stats = true; return report_mode(p, &s->stats, &s->stats_file, true);
     case OPT_LIST_PHASES: return print_mode(p, &s->list_phases);
     case OPT_DEBUG_COUNTER:
     case OPT_KEEP:

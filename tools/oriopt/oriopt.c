@@ -282,7 +282,8 @@ static void print_of_input(Job *job, const Module *m)
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
 // so the first one has the whole header. The module is one piece if phases run over the module, if dumps show
 // declarations of other functions, if kernels run, if functions are chosen, whose names must exist before anything is
-// written, and if the output cannot be held back until all is read. In the second and third case its functions also stay until the end. After an error the rest is only read, to find more.
+// written, and if the output cannot be held back until all is read. In the second and third case its functions also
+// stay until the end. After an error the rest is only read, to find more.
 static Status run_module(Job *job, LangReader *reader, Out *out)
 {
     Module *m = reader->module;
@@ -342,6 +343,48 @@ static bool commit_remarks(Job *job)
            cannot_write(job, job->settings->remarks, why);
 }
 
+// Writes a report as a JSON document into its own file, which appears when it is whole.
+static bool write_report(Job *job, const char *path, void print(Job *, Out *))
+{
+    OutFile file;
+    Out out;
+    char why[200];
+    if (!outfile_open(&file, path, &job->ctx.arena, why))
+        return cannot_write(job, path, why);
+    out_init(&out, &job->ctx.arena, outfile_write, &file);
+    print(job, &out);
+    out_flush(&out);
+    if (out.failed) {
+        snprintf(why, sizeof why, "%s", outfile_error(&file));
+        outfile_abandon(&file);
+        return cannot_write(job, path, why);
+    }
+    return outfile_commit(&file, why) || cannot_write(job, path, why);
+}
+
+static void print_times(Job *job, Out *out)
+{
+    phase_print_times(&job->ctx, out, job->read_s, job->write_s, job->instrs, job->settings->times == PRINT_JSON);
+}
+
+static void print_stats(Job *job, Out *out)
+{
+    if (job->settings->stats == PRINT_TEXT)
+        phase_print_summary(&job->ctx, job->module, out);
+    else
+        phase_print_stats(&job->ctx, job->module, out, job->settings->stats == PRINT_JSON);
+}
+
+// Prints a report that was requested, to its file or to standard error.
+static bool report(Job *job, bool wanted, const char *path, void print(Job *, Out *))
+{
+    if (wanted && path)
+        return write_report(job, path, print);
+    if (wanted)
+        print(job, &job->err);
+    return true;
+}
+
 static Status finish_output(Job *job, const Out *out)
 {
     const Settings *s = job->settings;
@@ -353,10 +396,8 @@ static Status finish_output(Job *job, const Out *out)
         if (!outfile_write(&job->file, job->text.at, n))
             return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;
     }
-    if (s->times)
-        phase_print_times(ctx, &job->err, job->read_s, job->write_s, job->instrs, s->times == PRINT_JSON);
-    if (s->stats)
-        phase_print_stats(ctx, job->module, &job->err, s->stats == PRINT_JSON);
+    if (!report(job, s->times, s->times_file, print_times) || !report(job, s->stats, s->stats_file, print_stats))
+        return ST_IO;
     out_flush(&job->err);
     if (out->failed)
         return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;

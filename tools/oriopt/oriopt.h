@@ -17,7 +17,7 @@ enum {
 };
 extern const Option opt_options[OPT_COUNT];
 
-typedef enum { PRINT_NO, PRINT_TEXT, PRINT_JSON, PRINT_NAMES } PrintMode;
+typedef enum { PRINT_NO, PRINT_TEXT, PRINT_JSON, PRINT_NAMES, PRINT_ALL } PrintMode;
 
 // An option of the command line.
 typedef struct Given {
@@ -33,6 +33,7 @@ typedef struct Settings {
     uint16_t ptx_version;          // 0: that of the input
     bool emit, print_pipeline, dump_callgraph, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
+    const char *times_file, *stats_file;  // of their JSON; NULL: standard error
     const char *knobs[128], *knobs_files[16];
     int knob_options[128];  // by knob: the option that gave it, such as OPT_KNOB or OPT_DEBUG_COUNTER
     size_t nknobs, nknobs_files;
