@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Finds the names with the smallest edit distance to a text that is not a name.
+// Finds the names with the smallest edit distance to a text that is not a name. A name that begins with the text is
+// near: people know the beginning of a long name. So is, less, a name that contains it.
 //
 // There is no maximum distance: three valid names are useful in any case.
 #include <stdio.h>
+#include <strings.h>
 
 #include "ir/base/base.h"
 
@@ -28,13 +30,33 @@ static unsigned edit_distance(const char *a, size_t na, const char *b)
     return row[nb];
 }
 
+// Returns the offset of a text in a name, without regard to case, or -1.
+static int find_in(const char *text, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t k = 0; k + len <= n; k++)
+        if (strncasecmp(text, name + k, len) == 0)
+            return (int)k;
+    return -1;
+}
+
+// Returns the distance of a name from a text of which at most LONGEST bytes count. If the name contains the
+// text, each further letter counts 1, and text before it as much as an edit.
+static unsigned distance_of(const char *text, size_t len, const char *name)
+{
+    enum { SHORTEST = 3 };  // a shorter text is in too many names
+    unsigned distance = NEAREST_EDIT * edit_distance(text, len, name);
+    int at = len >= SHORTEST ? find_in(text, len, name) : -1;
+    return at < 0 ? distance : MIN(distance, (unsigned)(strlen(name) - len) + (at ? NEAREST_EDIT : 0));
+}
+
 void nearest_offer(Nearest *best, const char *text, size_t len, const char *name)
 {
     uint32_t k = 0, last = ARRAY_LEN(best->name) - 1;
     for (uint32_t j = 0; j < best->n; j++)
         if (strcmp(best->name[j], name) == 0)
             return;
-    unsigned distance = edit_distance(text, MIN(len, LONGEST), name);
+    unsigned distance = distance_of(text, MIN(len, LONGEST), name);
     while (k < best->n && best->distance[k] <= distance)
         k++;
     if (k > last)

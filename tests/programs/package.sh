@@ -16,7 +16,7 @@ none=$work/none
 # planned TARGETS...: prints the commands that make would run, one per line, with distinctive flags.
 planned() {
     (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR SANITIZE && CC=cc CPPFLAGS=-Dcppflags CFLAGS=-Dcflags LDFLAGS=-Wl,ldflags \
-        make -n B="$none" "$@") 2>"$work/err" | sed -e ':line' -e '/\\$/{N' -e 's/\\\n//' -e 'b line' -e '}'
+        make -n V=1 B="$none" "$@") 2>"$work/err" | sed -e ':line' -e '/\\$/{N' -e 's/\\\n//' -e 'b line' -e '}'
     is "$(cat "$work/err")" ""
 }
 

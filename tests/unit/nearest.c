@@ -19,9 +19,18 @@ static void check_nearest(const char *text, const char *const *names, const char
 
 TEST(nearest_counts_edits)
 {
-    check_nearest("abc", NAMES("abcdef", "abd", "ab", "xyz", "abc"), "; did you mean abc, abd or ab?");
+    check_nearest("abc", NAMES("abcdef", "abd", "ab", "xyz", "abc"), "; did you mean abc, abcdef or abd?");
     check_nearest("kitten", NAMES("sitting", "mittens", "kit"), "; did you mean mittens, sitting or kit?");
     check_nearest("bc", NAMES("zzzz", "abc", "cb", "c"), "; did you mean abc, c or cb?");
+}
+
+// A name that begins with the text is near, one that contains it less.
+TEST(nearest_begins_with_the_text)
+{
+    check_nearest("Fol", NAMES("NOP", "OriFold", "FoldRulesOff", "FoldBudget"),
+                  "; did you mean FoldBudget, FoldRulesOff or OriFold?");
+    check_nearest("GVN", NAMES("DUMP", "EnableGvn", "GvnBits"), "; did you mean GvnBits, EnableGvn or DUMP?");
+    check_nearest("ab", NAMES("abcdef", "cb"), "; did you mean cb or abcdef?");
 }
 
 TEST(nearest_ignores_case) { check_nearest("NOP", NAMES("xop", "nop"), "; did you mean nop or xop?"); }
@@ -52,7 +61,7 @@ TEST(nearest_of_long_texts)
     nearest_offer(&best, text, sizeof text, name);
     nearest_offer(&best, text, sizeof text, "t");
     CHECK_Z(best.name[0], "t");
-    CHECK_EQ(best.distance[0], 59);
+    CHECK_EQ(best.distance[0], 59 * NEAREST_EDIT);
     CHECK_EQ(best.n, 2);
     nearest_print(&best, suggestion, sizeof suggestion);
     CHECK_Z(suggestion, "; did you mean t or");
@@ -61,6 +70,7 @@ TEST(nearest_of_long_texts)
 void test_nearest(void)
 {
     RUN(nearest_counts_edits);
+    RUN(nearest_begins_with_the_text);
     RUN(nearest_ignores_case);
     RUN(nearest_keeps_order);
     RUN(nearest_of_few);

@@ -75,7 +75,7 @@ static const Option *find_similar(const OptionParser *p, const char *name, size_
     for (size_t k = 0; k < p->n; k++)
         if (p->table[k].name[1])
             nearest_offer(&best, name, len, p->table[k].name);
-    if (best.n && best.distance[0] <= MAX(len / 3, 1))
+    if (best.n && best.distance[0] <= NEAREST_EDIT * MAX(len / 3, 1))
         return find(p, best.name[0], strlen(best.name[0]));
     for (size_t k = 0; k < p->n && len > 1; k++)
         if (strncmp(p->table[k].name, name, len) == 0)
