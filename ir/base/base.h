@@ -289,7 +289,7 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 // comes first; no name occurs twice. All zero = no candidates.
 enum { NEAREST_EDIT = 8 };
 typedef struct Nearest {
-    const char *name[3];  // nearest first; owned by the caller
+    const char *name[3];   // nearest first; owned by the caller
     unsigned distance[3];  // NEAREST_EDIT for each edit; less if the name contains the text
     uint32_t n;
 } Nearest;
