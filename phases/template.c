@@ -4,9 +4,12 @@
 //
 // Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk finds the
 // registers that additions of zero define, and replaces their uses by the other operand. The operand has one
-// definition, which dominates the addition (ssa form).
+// definition, which dominates the addition (ssa form). replace_apply() removes the additions; a phase that removes
+// other instructions calls remove_annotated().
 //
 //     R2 = add.s32 R1, 0; st.global.b32 [R9], R2       ->   st.global.b32 [R9], R1
+//
+// Remarks: Passed ZeroAdded of each addition.
 //
 // Must not fire:
 //     @P0 R2 = add.s32 R1, 0 else R7                         R2 is R7 where P0 is false (rule 1)
@@ -17,6 +20,7 @@
 // Documented: nothing. Inferred: all.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/manager/remarks.h"
 
 // Returns the operand that an addition of zero copies; K_NONE for other instructions.
 static Operand copied_value(const Fn *fn, const Instr *i)
@@ -44,6 +48,7 @@ bool phase_template(Ctx *ctx, Fn *fn)
             if (op_kind(by) == K_NONE || !op_is_reg(def) || !replace_allowed(fn, op_index(def), by))
                 continue;
             record_cost(ctx, fn, id);
+            remark(ctx, fn, id, RM_PASSED, "ZeroAdded", "the sum of a value and zero is the value");
             replace_set(&map, op_index(def), by);
         }
     }

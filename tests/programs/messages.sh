@@ -578,4 +578,15 @@ says err 'st.global.u32 (at src/vadd.cu:5)'
 exits "a trace without .file" 0 "$ORIRUN" nofile.ptx --arg buf:8 --trace
 if grep -q ' (at' err; then bad "$(grep ' (at' err | head -n 1)"; else ok; fi
 
+# -- Names of rules ----------------------------------------------------------------------------------------------------
+
+rules=${ORIOPT%/*}/rules
+if [ -x "$rules" ]; then
+    exits "a rule that does not exist" 2 "$rules" div-unsinged
+    is "$(head -n 1 err)" "rules: there is no rule 'div-unsinged' with a pattern; did you mean div-unsigned, div-signed or rem-unsigned?"
+    silent out
+else
+    skip "there is no $rules"
+fi
+
 finish

@@ -771,6 +771,26 @@ static bool is_wanted(const Task *t, const char *name)
     return wanted;
 }
 
+// True if each name is that of a rule with a pattern; otherwise messages were printed.
+static bool names_exist(const Task *t)
+{
+    bool all = true;
+    for (int n = 0; n < t->nnames; n++) {
+        bool known = false;
+        Nearest best = {0};
+        char nearest[200];
+        for (uint32_t k = 1; k <= fold_rules.npatterns; k++) {
+            known |= strcmp(t->names[n], fold_rules.rules[k].name) == 0;
+            nearest_offer(&best, t->names[n], strlen(t->names[n]), fold_rules.rules[k].name);
+        }
+        nearest_print(&best, nearest, sizeof nearest);
+        if (!known)
+            fprintf(stderr, "rules: there is no rule '%s' with a pattern%s\n", t->names[n], nearest);
+        all &= known;
+    }
+    return all;
+}
+
 // Sets the effort for a rule with this hash. Returns false if the rule is to be skipped.
 static bool begin_proof(const Task *t, uint64_t hash)
 {
@@ -869,7 +889,7 @@ int main(int argc, char **argv)
                   .names = argv + optind,
                   .old = &old,
                   .shares = MIN(MAX(sysconf(_SC_NPROCESSORS_ONLN), 1), 16)};
-    if (pipe(pipes))
+    if (!names_exist(&task) || pipe(pipes))
         return 2;
     start_shares(&task, pipes[1]);
     long answers = 0;

@@ -13,24 +13,27 @@ typedef struct Reader {
     RuleTables *set;
     Arena *arena;
     const char *rule, *at;
+    int line;         // of the rule
     bool *widths;     // by width: all instructions of the rule exist
     uint32_t ranges;  // bit per variable: its range occurs in the condition
 } Reader;
 
 static const struct {
     const char *name, *lhs, *cond, *rhs;
+    int line;  // of fold_rules.def
 } sources[] = {
-#define RULE(name, lhs, cond, rhs) {name, lhs, cond, rhs},
+#define RULE(name, lhs, cond, rhs) {name, lhs, cond, rhs, __LINE__},
 #define CODED(id, name, what)
 #include "phases/scalar/fold/fold_rules.def"
 #define RULE(...)
-#define CODED(id, name, what) {name, what, "", ""},
+#define CODED(id, name, what) {name, what, "", "", __LINE__},
 #include "phases/scalar/fold/fold_rules.def"
 };
 
 static _Noreturn void fail(const Reader *r, const char *what)
 {
-    heap_fail(r->arena->heap, ST_INTERNAL, "rule %s: %s at '%.30s'", r->rule, what, r->at);
+    heap_fail(r->arena->heap, ST_INTERNAL, "phases/scalar/fold/fold_rules.def:%d: rule %s: %s at '%.30s'", r->line,
+              r->rule, what, r->at);
 }
 
 static void skip_blanks(Reader *r)
@@ -51,8 +54,10 @@ static bool accept(Reader *r, const char *text)
 
 static void expect(Reader *r, const char *text)
 {
+    char what[40];
+    snprintf(what, sizeof what, "expected '%.20s'", text);
     if (!accept(r, text))
-        fail(r, text);
+        fail(r, what);
 }
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
@@ -328,6 +333,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     rule->cond = sources[k].cond;
     rule->rhs = sources[k].rhs;
     r->rule = rule->name;
+    r->line = sources[k].line;
     r->widths = rule->at;
     for (uint32_t w = 0; w < RULE_WIDTHS; w++)
         rule->at[w] = true;
