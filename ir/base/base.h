@@ -285,9 +285,10 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 
 /* nearest.c: names that are like another one ---------------------------------------------------------------- */
 
-// The three candidate names with the smallest edit distance to a text. Of names with equal distance the earlier one
-// comes first; no name occurs twice. All zero = no candidates.
-enum { NEAREST_EDIT = 8 };
+enum { NEAREST_EDIT = 8 };  // the distance of one edit
+
+// The three candidate names with the smallest distance from a text. Of names with equal distance the earlier one comes
+// first; no name occurs twice. All zero = no candidates.
 typedef struct Nearest {
     const char *name[3];   // nearest first; owned by the caller
     unsigned distance[3];  // NEAREST_EDIT for each edit; less if the name contains the text
@@ -434,6 +435,8 @@ bool outfile_hold(OutFile *file);
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
 // Returns the reason of the first failed write.
 const char *outfile_error(const OutFile *file);
+// Completes the file. False: it cannot be completed, or a write has failed. Then nothing appears, and `why` has the
+// reason.
 bool outfile_commit(OutFile *file, char why[static 200]);
 void outfile_abandon(OutFile *file);
 

@@ -323,7 +323,8 @@ static bool release(OutFile *f)
 
 bool outfile_commit(OutFile *f, char why[static 200])
 {
-    if (f->held && !release(f)) {
+    if (f->error || (f->held && !release(f))) {
+        errno = f->error ? f->error : errno;
         fail(why);
         outfile_abandon(f);
         return false;

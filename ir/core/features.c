@@ -12,15 +12,8 @@ static bool has_type(const Mnem *m, Type type)
 
 static bool has_mod(const Mnem *m, Mod mod) { return m->mod[mod_category(mod)] == mod; }
 
-// True if the text begins with these whole words.
-static bool is_named(Str text, const char *name)
-{
-    size_t n = strlen(name);
-    return text.len >= n && memcmp(text.text, name, n) == 0 && (!n || text.len == n || text.text[n] == '.');
-}
-
-// The same. Most rows have another first letter, so this is compared first.
-#define IS_NAMED(text, name) (!(name)[0] || ((text).len && (name)[0] == (text).text[0] && is_named((text), (name))))
+// True if a mnemonic begins with the words of a row; a row without a name is for all.
+#define IS_NAMED(text_, name) (!*(name) || op_name_length((name), (text_).text, (text_).len))
 
 // Returns the first place of a part of a text, NULL: none. With `whole`, the part ends at a dot or at the end.
 static const char *find_part(Str text, const char *part, bool whole)
@@ -118,7 +111,7 @@ bool mnem_older(Str text, uint32_t which, char *out, size_t *len)
 #include "ir/core/features.def"
     };
     _Static_assert(ARRAY_LEN(rows) == MNEM_OLDER_ROWS, "the number of rows");
-    const char *at = is_named(text, rows[which].name) ? find_part(text, rows[which].newer, true) : NULL;
+    const char *at = IS_NAMED(text, rows[which].name) ? find_part(text, rows[which].newer, true) : NULL;
     if (at) {
         size_t before = (size_t)(at - text.text), n = strlen(rows[which].newer), m = strlen(rows[which].older);
         memcpy(out, text.text, before);

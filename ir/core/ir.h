@@ -140,6 +140,14 @@ Mod space_mod(Space space);  // the modifier that names the space; MOD_NONE if n
 bool space_contains(Space outer, Space inner);
 // Returns the first row with exactly this mnemonic, also through SPELLING; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
+// Returns the length of a name if it is the first words of a mnemonic, else 0.
+static inline size_t op_name_length(const char *name, const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && name[n] && name[n] == text[n])
+        n++;
+    return !name[n] && (n == len || text[n] == '.') ? n : 0;
+}
 // Returns the first opcode whose mnemonic is the longest run of first words of the text, and its length there.
 Opcode op_find_prefix(const char *text, size_t len, size_t *found);
 // True if instructions whose first word is this one are known to exist, though no row has them.

@@ -195,15 +195,6 @@ Space mod_space(Mod mod)
 
 bool space_contains(Space outer, Space inner) { return outer == inner || (outer == SP_CLUSTER && inner == SP_SHARED); }
 
-// Returns the length of a table's text if it is the first words of a mnemonic, else 0.
-static inline size_t prefix_length(const char *z, const char *text, size_t len)
-{
-    size_t n = 0;
-    while (n < len && z[n] && z[n] == text[n])
-        n++;
-    return !z[n] && (n == len || text[n] == '.') ? n : 0;
-}
-
 // The first bytes of the mnemonics, by opcode.
 static const char first_bytes[OPCODE_COUNT] = {
 #define OP(id, mnemonic, number, ntypes, types, mods, signature, traits, meaning) mnemonic[0],
@@ -223,14 +214,14 @@ Opcode op_find_prefix(const char *text, size_t len, size_t *found)
     const char *mnemonic = NULL;
     size_t longest = 0, n;
     for (size_t k = 0; k < ARRAY_LEN(spellings); k++) {
-        if ((n = prefix_length(spellings[k].text, text, len)) > longest) {
+        if ((n = op_name_length(spellings[k].text, text, len)) > longest) {
             longest = n;
             mnemonic = spellings[k].mnemonic;
         }
     }
     size_t op = len ? next_with_byte(first_bytes, OPCODE_COUNT, OP_OPAQUE + 1, *text) : OPCODE_COUNT;
     for (; op < OPCODE_COUNT; op = next_with_byte(first_bytes, OPCODE_COUNT, op + 1, *text)) {
-        if ((n = prefix_length(op_info[op].mnemonic, text, len)) > longest) {
+        if ((n = op_name_length(op_info[op].mnemonic, text, len)) > longest) {
             longest = n;
             best = (Opcode)op;
         }
@@ -259,7 +250,7 @@ bool op_family_known(const char *base, size_t len)
 // Replaces *best, with *longest bytes, if the entry's name is a longer run of first words of a text.
 static void take_longer(const Words *entry, const char *text, size_t len, const Words **best, size_t *longest)
 {
-    size_t found = *entry->name == *text ? prefix_length(entry->name, text, len) : 0;
+    size_t found = *entry->name == *text ? op_name_length(entry->name, text, len) : 0;
     if (found > *longest) {
         *longest = found;
         *best = entry;

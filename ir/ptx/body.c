@@ -123,6 +123,7 @@ static void next_statement(Reader *r)
 // Replaces a mnemonic that options.version does not have by an older spelling, if there is one.
 static void spell_older(Reader *r, MnemCache *cache)
 {
+    static const Str no_shape = {.text = ""};
     char text[256], next[256];
     Str name = tab_str(r->t, tab_mnem(r->t, cache->mnem)->text);
     MnemId mnem = cache->mnem;
@@ -132,7 +133,7 @@ static void spell_older(Reader *r, MnemCache *cache)
     memcpy(text, name.text, len);
     for (uint32_t row = 0; row < MNEM_OLDER_ROWS; row++) {
         const Mnem *m = tab_mnem(r->t, mnem);
-        if (isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, (Str){0})) <= r->options.version)
+        if (isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, no_shape)) <= r->options.version)
             break;
         if (!mnem_older((Str){.text = text, .len = (uint32_t)len}, row, next, &len))
             continue;
@@ -140,7 +141,7 @@ static void spell_older(Reader *r, MnemCache *cache)
         mnem = mnem_intern(r->t, text, len);
     }
     const Mnem *m = tab_mnem(r->t, mnem);
-    if (isa_judged(r->t, m) && isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, (Str){0})) <= r->options.version) {
+    if (isa_judged(r->t, m) && isa_version(r->t, m, r->m, isa_of(r->t, m->first, m, no_shape)) <= r->options.version) {
         cache->mnem = mnem;
         cache->first = m->first;
     }

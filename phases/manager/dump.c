@@ -171,12 +171,7 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn, int row)
     else
         write_text(ctx, fn, &out);
     out_flush(&out);
-    bool ok = !out.failed && outfile_commit(&file, why);
-    if (out.failed) {
-        snprintf(why, sizeof why, "%s", outfile_error(&file));
-        outfile_abandon(&file);
-    }
-    if (!ok)
+    if (!outfile_commit(&file, why))
         heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s': %.100s", path, why);
     arena_free(&arena);
 }
@@ -248,11 +243,7 @@ bool phase_write_index(Ctx *ctx, char why[static 200])
     }
     out_z(&out, "\n]}\n");
     out_flush(&out);
-    if (!out.failed)
-        return outfile_commit(&file, why);
-    snprintf(why, 200, "%s", outfile_error(&file));
-    outfile_abandon(&file);
-    return false;
+    return outfile_commit(&file, why);
 }
 
 /* -- Around phases -------------------------------------------------------------------------------------- */

@@ -225,7 +225,6 @@ bool phase_subpass(Ctx *ctx, Fn *fn, int row)
     return progress;
 }
 
-// Records the statistics of a function after its plan, which it entered at `start`.
 // Returns the bytes of the variables of a function in .local.
 static uint64_t local_bytes(const Fn *fn)
 {
@@ -238,6 +237,7 @@ static uint64_t local_bytes(const Fn *fn)
     return bytes;
 }
 
+// Records the statistics of a function after its plan, which it entered at `start`.
 static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
 {
     s->instrs_out = fn->ninstrs;

@@ -2,6 +2,7 @@
 // Tests input files, and output files that appear whole or not at all.
 #define _DEFAULT_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -377,6 +378,26 @@ TEST(outfile_device)
     close_test(&t);
 }
 
+// A file with a failed write is not completed, also if its author did not look at the result of the write.
+TEST(outfile_full)
+{
+    FileTest t;
+    OutFile f;
+    open_test(&t);
+    if (access("/dev/full", W_OK) == 0 && CHECK(outfile_open(&f, "/dev/full", &t.arena, t.why))) {
+        CHECK(!outfile_write(&f, "gone", 4));
+        CHECK(!outfile_commit(&f, t.why));
+        CHECK_Z(t.why, "No space left on device");
+    }
+    if (CHECK(outfile_open(&f, unit_path("half"), &t.arena, t.why))) {
+        f.error = EFBIG;  // as a write sets it
+        CHECK(!outfile_commit(&f, t.why));
+        CHECK_Z(t.why, "File too large");
+    }
+    CHECK_EQ(count_files(), 0);
+    close_test(&t);
+}
+
 TEST(outfile_errors)
 {
     FileTest t;
@@ -429,6 +450,7 @@ void test_files(void)
     RUN(outfile_abandoned);
     RUN(outfile_symlink);
     RUN(outfile_device);
+    RUN(outfile_full);
     RUN(outfile_errors);
     RUN(outfile_through_out);
 }

@@ -160,10 +160,7 @@ static Status write_file(Job *job, const char *path, const TextBuffer *text)
     char why[200];
     if (!outfile_open(&file, path, &job->arena, why))
         return cannot_write(path, why);
-    if (!outfile_write(&file, text->at, text->n)) {
-        outfile_abandon(&file);
-        return cannot_write(path, outfile_error(&file));
-    }
+    outfile_write(&file, text->at, text->n);
     return outfile_commit(&file, why) ? ST_OK : cannot_write(path, why);
 }
 

@@ -177,11 +177,8 @@ static void save_reproducer(Job *job, const TextBuffer *text, Lang lang)
     if (s->crash_dir && !s->reproducer)
         mkdir(s->crash_dir, 0777);
     bool ok = outfile_open(&file, to, &job->ctx.arena, why);
-    if (ok && !outfile_write(&file, text->at, text->n)) {
-        snprintf(why, sizeof why, "%s", outfile_error(&file));
-        outfile_abandon(&file);
-        ok = false;
-    } else if (ok) {
+    if (ok) {
+        outfile_write(&file, text->at, text->n);
         ok = outfile_commit(&file, why);
     }
     if (ok)

@@ -354,11 +354,6 @@ static bool write_report(Job *job, const char *path, void print(Job *, Out *))
     out_init(&out, &job->ctx.arena, outfile_write, &file);
     print(job, &out);
     out_flush(&out);
-    if (out.failed) {
-        snprintf(why, sizeof why, "%s", outfile_error(&file));
-        outfile_abandon(&file);
-        return cannot_write(job, path, why);
-    }
     return outfile_commit(&file, why) || cannot_write(job, path, why);
 }
 

@@ -101,11 +101,7 @@ static Status write_text(Arena *arena, const char *path, const TextBuffer *text,
     char why[200];
     if (!outfile_open(&file, path, arena, why))
         return fail("write", path, why);
-    if (!outfile_write(&file, text->at, text->n)) {
-        fail("write", path, outfile_error(&file));
-        outfile_abandon(&file);
-        return ST_IO;
-    }
+    outfile_write(&file, text->at, text->n);
     if (!outfile_commit(&file, why) || (chmod(path, mode) != 0 && snprintf(why, sizeof why, "%s", strerror(errno))))
         return fail("write", path, why);
     return ST_OK;

@@ -219,12 +219,10 @@ static bool write_copy(const Compile *c, const char *name, const char *ending, c
     OutFile out;
     snprintf(file, n, "%s%s", name, ending);
     bool ok = outfile_open(&out, path_join(c->arena, c->keep, file), c->arena, why);
-    if (ok && !outfile_write(&out, text, strlen(text))) {
-        snprintf(why, sizeof why, "%s", outfile_error(&out));
-        outfile_abandon(&out);
-        ok = false;
+    if (ok) {
+        outfile_write(&out, text, strlen(text));
+        ok = outfile_commit(&out, why);
     }
-    ok = ok && outfile_commit(&out, why);
     if (!ok)
         warn(c->command->silent, "ORI_PTXAS_KEEP: cannot write '%s/%s': %s", c->keep, file, why);
     return ok;

@@ -280,12 +280,10 @@ static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uin
     out_flush(&job->out);  // the file may be standard output, too
     fflush(stdout);
     npy_header(header, t->type, size / each);
-    bool written =
-        (!npy || outfile_write(&file, header, sizeof header)) && outfile_write(&file, (const char *)bytes, size);
-    if (written && outfile_commit(&file, why))
-        return true;
-    outfile_abandon(&file);
-    return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, written ? why : outfile_error(&file));
+    if (npy)
+        outfile_write(&file, header, sizeof header);
+    outfile_write(&file, (const char *)bytes, size);
+    return outfile_commit(&file, why) || run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
 }
 
 static bool dump(Job *job, const RunTarget *t)

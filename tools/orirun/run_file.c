@@ -51,40 +51,12 @@ bool run_fail(RunPlan *p, Status status, RunPlace place, const char *fmt, ...)
 // Reports an error of the command line or the .run file. Returns false.
 #define WRONG(p, place, ...) run_fail((p), (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
 
-static uint32_t edit_distance(const char *a, size_t na, const char *b)
-{
-    enum { LONGEST = 64 };
-    size_t nb = strlen(b);
-    uint32_t row[LONGEST + 1];
-    if (na > LONGEST || nb > LONGEST)
-        return UINT32_MAX;
-    for (size_t k = 0; k <= nb; k++)
-        row[k] = (uint32_t)k;
-    for (size_t i = 1; i <= na; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = (uint32_t)i;
-        for (size_t k = 1; k <= nb; k++) {
-            uint32_t above = row[k],
-                     change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[k - 1]));
-            row[k] = MIN(change, MIN(above, row[k - 1]) + 1);
-            diagonal = above;
-        }
-    }
-    return row[nb];
-}
-
 const char *run_nearest(const char *text, size_t len, const char *const *names, uint32_t n)
 {
-    const char *best = NULL;
-    uint32_t least = (uint32_t)MAX(len / 2, 1) + 1;
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t d = edit_distance(text, len, names[k]);
-        if (d < least) {
-            least = d;
-            best = names[k];
-        }
-    }
-    return best;
+    Nearest best = {0};
+    for (uint32_t k = 0; k < n; k++)
+        nearest_offer(&best, text, len, names[k]);
+    return best.n && best.distance[0] <= NEAREST_EDIT * MAX(len / 2, 1) ? best.name[0] : NULL;
 }
 
 // Writes "; did you mean 'NAME'?"; NULL: an empty text.

@@ -517,8 +517,9 @@ static bool find_order(Reassoc *r, const Tree *t, Order *o)
     bool differs = order_first(o) && !is_in_order(r, t, o);
     if (differs && !reason)
         remark(r->ctx, r->fn, t->root, RM_MISSED, "LoneTree",
-               "{Operands:%u} operands keep their order: nothing else computes with the same or with two of them, and "
-               "they have no two constants; ptxas orders such trees itself",
+               "{Operands:%u} operands keep their order: no other computation has the same operands or two of them, "
+               "and at "
+               "most one is a constant; ptxas orders such trees itself",
                t->n);
     return differs && reason;
 }
