@@ -140,7 +140,7 @@ kept
        128  .text.helper_b  helper_b  synthetic.cubin
        128 bytes of code and variables removed, 384 kept'
 exits 'a map on a full device' 5 "$ORILINK" -Map=/dev/full synthetic.cubin
-says err "cannot write '/dev/full'"
+says 'a map on a full device' err "orilink: cannot write '/dev/full': No space left on device"
 exits 'a map behind another report' 0 "$ORILINK" -Map=- --why-live dead_fn synthetic.cubin
 { echo 'dead_fn is dead: nothing that is live refers to it' && cat map; } >expected
 same expected out
